@@ -1,0 +1,192 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestWriteCreatesPrivateFileAndFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(dir, "f.json")
+	if err := Write(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, "one")
+	if runtime.GOOS != "windows" {
+		wantMode(t, path, 0o600)
+		wantMode(t, dir, 0o700)
+	}
+}
+
+func TestWriteTightensTheFileAndLeavesTheFolder(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are a Unix notion")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	must(t, os.Chmod(dir, 0o755))
+	must(t, os.WriteFile(path, []byte("old"), 0o644))
+	must(t, Write(path, []byte("new"), 0o600))
+	wantFile(t, path, "new")
+	wantMode(t, path, 0o600)
+	wantMode(t, dir, 0o755)
+}
+
+func TestWriteFollowsSymlinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	real := filepath.Join(dir, "dotfiles", "policy.json")
+	must(t, os.Mkdir(filepath.Dir(real), 0o755))
+	must(t, os.WriteFile(real, []byte("old"), 0o600))
+	middle := filepath.Join(dir, "middle")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join("dotfiles", "policy.json"), middle); err != nil {
+		t.Skip(err)
+	}
+	must(t, os.Symlink(middle, link))
+	must(t, Write(link, []byte("new"), 0o600))
+	wantFile(t, real, "new")
+	for _, l := range []string{middle, link} {
+		if info, err := os.Lstat(l); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("%s is no symlink any more (%v)", l, err)
+		}
+	}
+}
+
+func TestWriteThroughADanglingSymlinkCreatesItsTarget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("target", link); err != nil {
+		t.Skip(err)
+	}
+	must(t, Write(link, []byte("x"), 0o600))
+	wantFile(t, filepath.Join(dir, "target"), "x")
+}
+
+func TestWriteRefusesWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := Write(dir, []byte("x"), 0o600); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("folder: %v", err)
+	}
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if os.Symlink(b, a) != nil || os.Symlink(a, b) != nil {
+		t.Skip("no symlinks")
+	}
+	if err := Write(a, []byte("x"), 0o600); err == nil {
+		t.Error("a symlink loop was written through")
+	}
+}
+
+func TestFailedWriteLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	blocker := filepath.Join(dir, "file")
+	must(t, os.WriteFile(blocker, []byte("keep"), 0o600))
+	if err := Write(filepath.Join(blocker, "sub", "f"), []byte("x"), 0o600); err == nil {
+		t.Fatal("wrote below a file")
+	}
+	wantFile(t, blocker, "keep")
+	wantEntries(t, dir, 1)
+}
+
+func TestConcurrentWritersLeaveOneWholeFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			if err := Write(path, []byte(strings.Repeat(string(rune('a'+i)), 5000)), 0o600); err != nil && runtime.GOOS != "windows" {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	if len(data) != 5000 || strings.Trim(string(data), string(data[:1])) != "" {
+		t.Errorf("the file is a mixture of %d bytes", len(data))
+	}
+	wantEntries(t, dir, 1)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	must(t, os.WriteFile(path, []byte("12345"), 0o600))
+	if data, err := Read(path, 5); err != nil || string(data) != "12345" {
+		t.Errorf("Read = %q, %v", data, err)
+	}
+	if _, err := Read(path, 4); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("over the limit: %v", err)
+	}
+	if _, err := Read(dir, 5); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("folder: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "none"), 5); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if runtime.GOOS != "windows" {
+		if _, err := Read(os.DevNull, 5); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("device: %v", err)
+		}
+	}
+}
+
+func TestBackupNeverReplaces(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	for i, want := range []string{path + ".backup", path + ".backup-2", path + ".backup-3"} {
+		got, err := Backup(path, []byte{byte('0' + i)})
+		if err != nil || got != want {
+			t.Fatalf("Backup = %q, %v; want %q", got, err, want)
+		}
+	}
+	wantFile(t, path+".backup", "0")
+	for range backups - 3 {
+		_, err := Backup(path, nil)
+		must(t, err)
+	}
+	if name, err := Backup(path, nil); err == nil {
+		t.Errorf("one backup too many: %s", name)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	if data, err := os.ReadFile(path); err != nil || string(data) != want {
+		t.Errorf("%s = %q, %v; want %q", path, data, err, want)
+	}
+}
+
+func wantMode(t *testing.T, path string, want fs.FileMode) {
+	t.Helper()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+		t.Errorf("%s: mode %v, %v; want %v", path, info.Mode().Perm(), err, want)
+	}
+}
+
+func wantEntries(t *testing.T, dir string, want int) {
+	t.Helper()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
+		t.Errorf("%s holds %d entries (%v), want %d", dir, len(entries), err, want)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package atomicfile
+
+import "os"
+
+// syncDir makes a rename in dir durable. Some file systems refuse to sync a
+// folder; the rename itself stands all the same.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
