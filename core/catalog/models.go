@@ -192,11 +192,11 @@ func (m *Models) ReasoningFor(p Provider, id string) (words []Reasoning, verifie
 
 // FileProblem says why a models file can't be used. It never holds a value of the file.
 type FileProblem struct {
-	Code   string   // one of the Problem… constants
-	Line   int      // 1-based; 0 when not known
-	Entry  int      // 1-based number of the [[model]], 0 when not about one
-	Field  string   // the key at fault, "" when the file as a whole is
-	Allow  []string // the words allowed there, if they are a short list
+	Code  string   // one of the Problem… constants
+	Line  int      // 1-based; 0 when not known
+	Entry int      // 1-based number of the [[model]], 0 when not about one
+	Field string   // the key at fault, "" when the file as a whole is
+	Allow []string // the words allowed there, if they are a short list
 }
 
 // What can be wrong with a models file.

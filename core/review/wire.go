@@ -1,0 +1,197 @@
+package review
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/qa-orch/qa-orch/core/catalog"
+	"github.com/qa-orch/qa-orch/core/policy"
+)
+
+// wire is the session as a host sees it and as the recovery store keeps it: all
+// fields always there, in this order.
+type wire struct {
+	RunID              string             `json:"run_id"`
+	Task               catalog.TaskType   `json:"task_type"`
+	Status             Status             `json:"status"`
+	Step               Step               `json:"current_step"`
+	AllowedProfiles    []catalog.Profile  `json:"allowed_profiles"`
+	AllowedBundles     []catalog.Bundle   `json:"allowed_bundles"`
+	RecommendedBundles []catalog.Bundle   `json:"recommended_bundles"`
+	Bundle             *catalog.Bundle    `json:"selected_bundle"`
+	Profile            *catalog.Profile   `json:"selected_profile"`
+	Route              []catalog.Profile  `json:"review_profiles"`
+	Current            *catalog.Profile   `json:"current_profile"`
+	Completed          []catalog.Profile  `json:"completed_profiles"`
+	Deep               *Assessment        `json:"deep_assessment"`
+	DeepReason         *Reason            `json:"deep_reason_code"`
+	Policy             *policy.Assignment `json:"model_policy"`
+	NextAction         string             `json:"next_action"`
+	ReadOnly           bool               `json:"read_only"`
+	HostOwnsDecisions  bool               `json:"host_owns_decisions"`
+	ExpiresAt          string             `json:"expires_at"`
+}
+
+// timeLayout writes instants with all six digits, so that equal instants are
+// equal text and text sorts as time does.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// FormatTime writes an instant as the wire does: RFC 3339, UTC, microseconds.
+func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+// MarshalJSON writes the whole session state, unset fields as null or [].
+func (s Session) MarshalJSON() ([]byte, error) {
+	w := wire{
+		RunID: s.RunID, Task: s.Task, Status: s.Status, Step: s.Step,
+		AllowedProfiles: catalog.Profiles(), AllowedBundles: catalog.Bundles(),
+		RecommendedBundles: s.Task.Recommended(),
+		Bundle:             optional(s.Bundle), Profile: optional(s.SelectedProfile()),
+		Route: s.Route(), Current: optional(s.Current()), Completed: s.CompletedProfiles(),
+		Deep: s.Deep, DeepReason: optional(s.DeepReason()),
+		NextAction: s.NextAction(), ReadOnly: true, HostOwnsDecisions: true,
+		ExpiresAt: FormatTime(s.ExpiresAt),
+	}
+	if w.Route == nil {
+		w.Route, w.Completed = []catalog.Profile{}, []catalog.Profile{}
+	}
+	if s.Policy != (policy.Assignment{}) {
+		w.Policy = &s.Policy
+	}
+	return json.Marshal(w)
+}
+
+func optional[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+func value[T ~string](p *T) T {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// ErrMalformed is wrapped by the errors of UnmarshalJSON. They say which field
+// does not fit, never what it holds.
+var ErrMalformed = errors.New("malformed session state")
+
+// UnmarshalJSON reads a stored session and checks that it is one that this
+// machine could have produced, so that a damaged row never becomes a state.
+// Prose and lists that follow from the rest are not read: they are made anew.
+func (s *Session) UnmarshalJSON(data []byte) error {
+	var w wire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return fmt.Errorf("%w: not the JSON of a session", ErrMalformed)
+	}
+	bad := func(field string) error { return fmt.Errorf("%w: %s", ErrMalformed, field) }
+	n := Session{
+		RunID: w.RunID, Task: w.Task, Status: w.Status, Step: w.Step,
+		Bundle: value(w.Bundle), Profile: value(w.Profile), Done: len(w.Completed), Deep: w.Deep,
+	}
+	if n.Bundle != "" {
+		n.Profile = ""
+	}
+	var err error
+	switch n.ExpiresAt, err = parseTime(w.ExpiresAt); {
+	case err != nil:
+		return bad("expires_at")
+	case !ValidRunID(n.RunID):
+		return bad("run_id")
+	case !n.Task.Valid():
+		return bad("task_type")
+	case !slices.Contains(Statuses(), n.Status):
+		return bad("status")
+	case !slices.Contains(Steps(), n.Step):
+		return bad("current_step")
+	case (n.Step == AwaitingOutcome) != (n.Status == Awaiting) && !(n.Step == AwaitingOutcome && n.Status.outcome()):
+		return bad("status")
+	case n.Bundle != "" && !n.Bundle.Valid():
+		return bad("selected_bundle")
+	case n.Profile != "" && !n.Profile.Valid():
+		return bad("selected_profile")
+	case value(w.Profile) != n.SelectedProfile():
+		return bad("selected_profile")
+	case (n.Step == Triage) != (n.Bundle == "" && n.Profile == ""):
+		return bad("selected_profile")
+	case !slices.Equal(w.Route, n.Route()):
+		return bad("review_profiles")
+	case n.Done > len(n.Route()) || !slices.Equal(w.Completed, n.CompletedProfiles()):
+		return bad("completed_profiles")
+	case n.Step == PrimaryReview && n.Done >= len(n.Route()),
+		n.Step != PrimaryReview && n.Done != len(n.Route()):
+		return bad("completed_profiles")
+	case value(w.Current) != n.Current():
+		return bad("current_profile")
+	case (n.Deep != nil) != (n.Step == DeepReview || n.Step == Synthesis || n.Step == AwaitingOutcome):
+		return bad("deep_assessment")
+	case n.Deep != nil && !n.Deep.possible():
+		return bad("deep_assessment")
+	case n.Step == DeepReview && !n.Deep.Escalate:
+		return bad("deep_assessment")
+	}
+	if w.Policy != nil {
+		n.Policy = *w.Policy
+	}
+	working := n.Status == Active
+	switch {
+	case working != (w.Policy != nil):
+		return bad("model_policy")
+	case working && (!n.Policy.Provider.Valid() || !catalog.ValidModelID(n.Policy.Model) || !n.Policy.Reasoning.Valid()):
+		return bad("model_policy")
+	}
+	n.Finalized = n.Step == AwaitingOutcome && n.Status.outcome()
+	*s = n
+	return nil
+}
+
+// possible reports whether the rules can give this assessment.
+func (a *Assessment) possible() bool {
+	for _, b := range assessments {
+		if a.Escalate == b.Escalate && a.ComplexitySignal == b.ComplexitySignal &&
+			slices.Equal(a.Rules, b.Rules) && slices.Equal(a.Reasons, b.Reasons) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseTime reads RFC 3339 in UTC, with any number of fractional digits.
+func parseTime(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if _, offset := t.Zone(); offset != 0 {
+		return time.Time{}, errors.New("not in UTC")
+	}
+	return t.UTC().Truncate(time.Microsecond), nil
+}
+
+const runIDPrefix = "qar-"
+
+// RunID forms a run id from 16 random bytes.
+func RunID(random [16]byte) string { return fmt.Sprintf("%s%x", runIDPrefix, random) }
+
+// RunIDPattern is the regular expression of a run id.
+const RunIDPattern = `^qar-[0-9a-f]{32}$`
+
+// ValidRunID reports whether id has the form of a run id.
+func ValidRunID(id string) bool {
+	hex, ok := strings.CutPrefix(id, runIDPrefix)
+	if !ok || len(hex) != 32 {
+		return false
+	}
+	for _, c := range []byte(hex) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
