@@ -57,7 +57,7 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 		return err
 	}
 	tmp = nil
-	syncDir(dir)
+	SyncDir(dir)
 	return nil
 }
 

@@ -2,5 +2,5 @@
 
 package atomicfile
 
-// syncDir does nothing where folders can't be synced.
-func syncDir(string) {}
+// SyncDir does nothing where folders can't be synced.
+func SyncDir(string) {}

@@ -4,9 +4,9 @@ package atomicfile
 
 import "os"
 
-// syncDir makes a rename in dir durable. Some file systems refuse to sync a
+// SyncDir makes a rename in dir durable. Some file systems refuse to sync a
 // folder; the rename itself stands all the same.
-func syncDir(dir string) {
+func SyncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
 		d.Close()

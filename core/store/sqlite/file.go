@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/qa-orch/qa-orch/core/atomicfile"
+)
+
+// sideSuffixes name the files that SQLite keeps beside a database.
+var sideSuffixes = []string{"-wal", "-shm", "-journal"}
+
+var magic = []byte("SQLite format 3\x00")
+
+// headerSize is the length of a database's header; the two bytes at walOffset
+// are 2 in WAL mode.
+const (
+	headerSize = 100
+	walOffset  = 18
+)
+
+// checkFile looks at the database and its side files without SQLite: all must
+// be regular files, and the database empty or one by its header.
+func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
+	info, err = os.Lstat(path)
+	if err != nil {
+		return nil, nil, unusable(path, err)
+	}
+	if reason := badMode(info); reason != "" {
+		return nil, nil, &Unusable{Reason: reason, Path: path}
+	}
+	for _, suffix := range sideSuffixes {
+		if side, err := os.Lstat(path + suffix); err == nil {
+			if reason := badMode(side); reason != "" {
+				return nil, nil, &Unusable{Reason: reason, Path: path + suffix}
+			}
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, unusable(path, err)
+	}
+	defer f.Close()
+	header = make([]byte, headerSize)
+	n, err := io.ReadFull(f, header)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil, unusable(path, err)
+	}
+	header = header[:n]
+	switch {
+	case n == 0:
+		return info, nil, nil
+	case !bytes.HasPrefix(header, magic):
+		return nil, nil, &Unusable{Reason: NotSQLite, Path: path}
+	case n < headerSize:
+		return nil, nil, &Unusable{Reason: Damaged, Path: path}
+	}
+	return info, header, nil
+}
+
+func badMode(info fs.FileInfo) Reason {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return IsFolder
+	case mode&fs.ModeSymlink != 0:
+		return IsSymlink
+	case !mode.IsRegular():
+		return NotRegular
+	}
+	return ""
+}
+
+// create makes the file with mode 0600, and a missing folder with 0700, unless
+// it is there already.
+func create(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return unusable(path, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return unusable(path, err)
+	}
+	if err := f.Close(); err != nil {
+		return unusable(path, err)
+	}
+	atomicfile.SyncDir(filepath.Dir(path)) // SQLite syncs only the content
+	return nil
+}
+
+// tighten takes everybody else's permissions away from the file and its side files.
+func tighten(path string) error {
+	for _, name := range append([]string{path}, path+"-wal", path+"-shm", path+"-journal") {
+		info, err := os.Lstat(name)
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(name, info.Mode().Perm()&0o600); err != nil {
+			return unusable(path, err)
+		}
+	}
+	return nil
+}
+
+// uri names exactly the file at path, whatever characters it holds.
+func uri(path string, query url.Values) string {
+	p := filepath.ToSlash(path)
+	if len(p) > 1 && p[1] == ':' { // a Windows drive
+		p = "/" + p
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: p, RawQuery: query.Encode()}).String()
+}

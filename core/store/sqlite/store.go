@@ -1,0 +1,651 @@
+// Package sqlite keeps unfinished sessions in one SQLite file that several
+// processes share. Every transition is one transaction over the stored row and
+// is durable when it returns.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/qa-orch/qa-orch/core/review"
+	"github.com/qa-orch/qa-orch/core/store"
+)
+
+// SchemaVersion is the version of the file's layout that this package reads and writes.
+const SchemaVersion = 1
+
+// busyTimeout is how long a call waits for other processes to let go of the file.
+const busyTimeout = 5 * time.Second
+
+// Store is a store.Store over one file. It opens the file on the first call,
+// and again after the file was replaced or failed, so that a mended file works
+// without a restart.
+type Store struct {
+	path string
+	warn func(error)
+
+	retained *store.Memory // sessions that this process finalized: the file has no row of them
+
+	mu sync.Mutex // guards what follows and serializes this process's writes
+	db *handle
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns a store over the file at path, which need not exist. Nothing is
+// opened yet. warn, if not nil, is told of rows that can't be read, as *BadRows.
+func New(path string, warn func(error)) *Store {
+	if warn == nil {
+		warn = func(error) {}
+	}
+	return &Store{path: path, warn: warn, retained: store.NewMemory()}
+}
+
+// BadRows says that some rows of the file can't be read. They stay as they are.
+type BadRows struct {
+	Count int
+}
+
+// Error describes the rows in English.
+func (b *BadRows) Error() string {
+	return "rows of the session store cannot be read; they were left in place"
+}
+
+// handle is an open file.
+type handle struct {
+	info  fs.FileInfo // of the file that was opened
+	write *sql.DB     // one connection, for transitions
+	read  *sql.DB     // one connection, so that reading never waits for a writer
+
+	selectRow, updateRow, deleteRow, insertRow *sql.Stmt // on write
+	readRow                                    *sql.Stmt // on read
+
+	// How many rows are active and how many are stopped, as of the file's data
+	// version; that is -1 before the first count and changes when another
+	// process commits.
+	version int64
+	active  int
+	stopped int
+}
+
+func (h *handle) close() {
+	h.write.Close()
+	h.read.Close()
+}
+
+// The two expressions of the index. A row whose payload is no JSON gives NULL
+// instead of an error, so that it stops nobody. Instants are compared by their
+// first 19 characters, to the second: what follows may be written differently.
+const (
+	statusExpr = `CASE WHEN json_valid(payload) THEN json_extract(payload, '$.status') END`
+	expiryExpr = `CASE WHEN json_valid(payload) THEN substr(json_extract(payload, '$.expires_at'), 1, 19) END`
+)
+
+const secondLayout = "2006-01-02T15:04:05"
+
+// Open opens the file now, if it isn't open. The error is an *Unusable.
+func (s *Store) Open(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.handle(ctx)
+	return err
+}
+
+// handle returns the open file, opening it where it isn't or is no longer the
+// one at the path. s.mu is held.
+func (s *Store) handle(ctx context.Context) (*handle, error) {
+	if s.db != nil {
+		info, err := os.Lstat(s.path)
+		if err == nil && os.SameFile(info, s.db.info) {
+			return s.db, nil
+		}
+		s.drop()
+	}
+	deadline := time.Now().Add(busyTimeout)
+	for {
+		h, err := open(ctx, s.path)
+		if err == nil {
+			s.db = h
+			s.reportBadRows(ctx)
+			return h, nil
+		}
+		// Processes that create or convert one file at the same time can get BUSY
+		// at once, whatever the timeout is.
+		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
+			return nil, unusable(s.path, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (s *Store) drop() {
+	if s.db != nil {
+		s.db.close()
+		s.db = nil
+	}
+}
+
+func dsn(path string) string {
+	q := url.Values{}
+	q.Set("mode", "rw")
+	q.Set("_busy_timeout", "5000")
+	q.Set("_txlock", "immediate")
+	q.Set("_synchronous", "FULL")
+	q.Add("_pragma", "fullfsync(1)")
+	q.Add("_pragma", "checkpoint_fullfsync(1)")
+	return uri(path, q)
+}
+
+func open(ctx context.Context, path string) (_ *handle, err error) {
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	info, _, err := checkFile(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{info: info, version: -1}
+	if h.write, err = sql.Open("sqlite", dsn(path)); err != nil {
+		return nil, err
+	}
+	if h.read, err = sql.Open("sqlite", dsn(path)+"&_query_only=1"); err != nil {
+		h.write.Close()
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	for _, db := range []*sql.DB{h.write, h.read} {
+		db.SetMaxOpenConns(1)
+		db.SetMaxIdleConns(1)
+	}
+	// The schema is looked at before anything is written: a file that isn't ours
+	// keeps its bytes.
+	empty, err := checkSchema(ctx, h.write, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := tighten(path); err != nil {
+		return nil, err
+	}
+	if err := useWAL(ctx, h.write, path); err != nil {
+		return nil, err
+	}
+	if err := h.prepareSchema(ctx, path, empty); err != nil {
+		return nil, err
+	}
+	if err := tighten(path); err != nil {
+		return nil, err
+	}
+	for stmt, query := range map[**sql.Stmt]string{
+		&h.selectRow: `SELECT payload FROM sessions WHERE run_id = ?`,
+		&h.updateRow: `UPDATE sessions SET payload = ? WHERE run_id = ?`,
+		&h.deleteRow: `DELETE FROM sessions WHERE run_id = ?`,
+		&h.insertRow: `INSERT INTO sessions (run_id, payload) VALUES (?, ?)`,
+	} {
+		if *stmt, err = h.write.PrepareContext(ctx, query); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+func useWAL(ctx context.Context, db *sql.DB, path string) error {
+	var mode string
+	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+		return err
+	}
+	var level int
+	if err := db.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&level); err != nil {
+		return err
+	}
+	const full = 2
+	if mode != "wal" || level != full {
+		return &Unusable{Reason: ReadOnly, Path: path}
+	}
+	return nil
+}
+
+type querier interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// checkSchema reads which tables the file has. It is empty when it has none;
+// otherwise they must be ours, in our version.
+func checkSchema(ctx context.Context, db querier, path string) (empty bool, err error) {
+	var tables, ours int
+	err = db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(type = 'table' AND name IN ('session_store_metadata', 'sessions')), 0)
+		FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\'`).Scan(&tables, &ours)
+	if err != nil {
+		return false, err
+	}
+	if tables == 0 {
+		return true, nil
+	}
+	foreign := &Unusable{Reason: ForeignSchema, Path: path}
+	if ours != 2 {
+		return false, foreign
+	}
+	for table, want := range map[string]string{
+		"session_store_metadata": "schema_version",
+		"sessions":               "run_id,payload",
+	} {
+		var columns string
+		err := db.QueryRowContext(ctx, `SELECT group_concat(name) FROM (SELECT name FROM pragma_table_info(?) ORDER BY cid)`, table).Scan(&columns)
+		if err != nil {
+			return false, err
+		}
+		if columns != want {
+			return false, foreign
+		}
+	}
+	var rows int
+	var version sql.NullInt64
+	err = db.QueryRowContext(ctx, `SELECT count(*), max(schema_version) FROM session_store_metadata`).Scan(&rows, &version)
+	switch {
+	case err != nil:
+		return false, err
+	case version.Int64 > SchemaVersion:
+		return false, &Unusable{Reason: NewerSchema, Path: path}
+	case rows != 1 || version.Int64 != SchemaVersion:
+		return false, foreign
+	}
+	return false, nil
+}
+
+// prepareSchema creates the tables in an empty file and the index where it is
+// missing.
+func (h *handle) prepareSchema(ctx context.Context, path string, empty bool) error {
+	tx, err := h.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if empty {
+		// Another process may have been faster.
+		if empty, err = checkSchema(ctx, tx, path); err != nil {
+			return err
+		}
+	}
+	if empty {
+		_, err = tx.ExecContext(ctx, `
+			CREATE TABLE session_store_metadata (schema_version INTEGER NOT NULL);
+			CREATE TABLE sessions (run_id TEXT PRIMARY KEY, payload TEXT NOT NULL);
+			INSERT INTO session_store_metadata (schema_version) VALUES (1)`)
+		if err != nil {
+			return err
+		}
+	}
+	var indexed int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = 'sessions_by_status'`).Scan(&indexed); err != nil {
+		return err
+	}
+	if indexed > 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, `CREATE INDEX sessions_by_status ON sessions (`+statusExpr+`, `+expiryExpr+`, run_id)`); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// reportBadRows tells of rows that are no session even at a glance. s.mu is held.
+func (s *Store) reportBadRows(ctx context.Context) {
+	var n int
+	err := s.db.write.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+statusExpr+` IS NULL`).Scan(&n)
+	if err == nil && n > 0 {
+		s.warn(&BadRows{Count: n})
+	}
+}
+
+// transaction runs f in one immediate transaction. When f returns an error the
+// transaction is rolled back, unless keep says that what was done so far stays.
+func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle, *sql.Tx) (keep bool, err error)) error {
+	// A transition that has begun is carried through: a cancelled request must
+	// not leave the host guessing.
+	ctx = context.WithoutCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := s.handle(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := h.write.BeginTx(ctx, nil)
+	if err != nil {
+		if !isBusy(err) {
+			s.drop()
+		}
+		return unusable(s.path, err)
+	}
+	active, stopped := h.active, h.stopped
+	keep, ferr := f(ctx, h, tx)
+	if ferr != nil && !keep {
+		tx.Rollback()
+		h.active, h.stopped = active, stopped
+		if resultCode(ferr) != 0 {
+			s.drop()
+		}
+		return ferr
+	}
+	if err := tx.Commit(); err != nil {
+		s.drop() // whatever state the connection is in, it is not used again
+		return unusable(s.path, err)
+	}
+	return ferr
+}
+
+// Create implements store.Store.
+func (s *Store) Create(ctx context.Context, session review.Session, now time.Time, limit int) error {
+	payload, err := json.Marshal(session)
+	if err != nil {
+		return err
+	}
+	return s.transaction(ctx, func(ctx context.Context, h *handle, tx *sql.Tx) (bool, error) {
+		if err := h.count(ctx, tx); err != nil {
+			return false, unusable(s.path, err)
+		}
+		unreadable, err := h.purge(ctx, tx, now)
+		if err != nil {
+			return false, unusable(s.path, err)
+		}
+		s.retained.Purge(now)
+		if h.active-unreadable >= limit {
+			return true, store.ErrFull
+		}
+		if err := s.evict(ctx, h, tx, limit); err != nil {
+			return false, unusable(s.path, err)
+		}
+		if _, err := tx.StmtContext(ctx, h.insertRow).ExecContext(ctx, session.RunID, string(payload)); err != nil {
+			return false, unusable(s.path, err)
+		}
+		h.active++
+		return true, nil
+	})
+}
+
+// count makes sure that the counts are those of the file as this transaction
+// sees it. They are kept between calls and counted anew only after another
+// process has written: counting looks at every row's index entry.
+func (h *handle) count(ctx context.Context, tx *sql.Tx) error {
+	var version int64
+	if err := tx.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
+		return err
+	}
+	if version == h.version {
+		return nil
+	}
+	err := tx.QueryRowContext(ctx, `SELECT
+		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('active', 'awaiting_host_outcome')),
+		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('completed', 'partial', 'blocked'))`).Scan(&h.active, &h.stopped)
+	if err == nil {
+		h.version = version
+	}
+	return err
+}
+
+// purge deletes what has expired and returns how many rows that count as active
+// look expired but can't be read: those stay.
+func (h *handle) purge(ctx context.Context, tx *sql.Tx, now time.Time) (unreadable int, err error) {
+	var expired []review.Session
+	for _, status := range review.Statuses() {
+		rows, err := tx.QueryContext(ctx, `SELECT run_id, payload FROM sessions WHERE `+statusExpr+` = ? AND `+expiryExpr+` <= ?`,
+			string(status), now.UTC().Format(secondLayout))
+		if err != nil {
+			return 0, err
+		}
+		for rows.Next() {
+			var runID, payload []byte
+			if err := rows.Scan(&runID, &payload); err != nil {
+				rows.Close()
+				return 0, err
+			}
+			var session review.Session
+			switch err := decode(string(runID), payload, &session); {
+			case err == nil && session.Expired(now):
+				expired = append(expired, session)
+			case err != nil && (status == review.Active || status == review.Awaiting):
+				unreadable++
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return 0, err
+		}
+	}
+	for i := range expired {
+		if err := h.remove(ctx, tx, &expired[i]); err != nil {
+			return 0, err
+		}
+	}
+	return unreadable, nil
+}
+
+func (h *handle) remove(ctx context.Context, tx *sql.Tx, session *review.Session) error {
+	if _, err := tx.StmtContext(ctx, h.deleteRow).ExecContext(ctx, session.RunID); err != nil {
+		return err
+	}
+	h.shift(session, -1)
+	return nil
+}
+
+func (h *handle) shift(session *review.Session, by int) {
+	if session.CountsAsActive() {
+		h.active += by
+	} else {
+		h.stopped += by
+	}
+}
+
+// evict makes room for one more session: the oldest goes first, be it a stopped
+// row or a finalized session in this process's memory.
+func (s *Store) evict(ctx context.Context, h *handle, tx *sql.Tx, limit int) error {
+	for h.active+h.stopped+s.retained.Len()+1 > limit {
+		var row review.Session
+		found, err := h.oldestStopped(ctx, tx, &row)
+		if err != nil {
+			return err
+		}
+		kept, ok := s.retained.OldestIdle()
+		switch {
+		case ok && (!found || before(&kept, &row)):
+			s.retained.Remove(kept.RunID)
+		case found:
+			if err := h.remove(ctx, tx, &row); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+func before(a, b *review.Session) bool {
+	if !a.ExpiresAt.Equal(b.ExpiresAt) {
+		return a.ExpiresAt.Before(b.ExpiresAt)
+	}
+	return a.RunID < b.RunID
+}
+
+// oldestStopped finds the readable stopped row that expires first.
+func (h *handle) oldestStopped(ctx context.Context, tx *sql.Tx, oldest *review.Session) (bool, error) {
+	found := false
+	for _, status := range review.Outcomes() {
+		// The index orders by whole seconds: every row of the first second with a
+		// readable one is looked at.
+		rows, err := tx.QueryContext(ctx, `SELECT run_id, payload, `+expiryExpr+` FROM sessions WHERE `+statusExpr+` = ? ORDER BY `+expiryExpr+`, run_id`, string(status))
+		if err != nil {
+			return false, err
+		}
+		second, seen := "", false
+		for rows.Next() {
+			var runID, payload []byte
+			var at sql.NullString
+			if err := rows.Scan(&runID, &payload, &at); err != nil {
+				rows.Close()
+				return false, err
+			}
+			if seen && at.String != second {
+				break
+			}
+			var session review.Session
+			if decode(string(runID), payload, &session) != nil {
+				continue
+			}
+			second, seen = at.String, true
+			if !found || before(&session, oldest) {
+				*oldest, found = session, true
+			}
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return false, err
+		}
+	}
+	return found, nil
+}
+
+// decode reads a row. The payload must be the session that the row's key names.
+func decode(runID string, payload []byte, s *review.Session) error {
+	if err := json.Unmarshal(payload, s); err != nil {
+		return err
+	}
+	if s.RunID != runID {
+		return review.ErrMalformed
+	}
+	return nil
+}
+
+// Get implements store.Store.
+func (s *Store) Get(ctx context.Context, runID string) (review.Session, error) {
+	if session, err := s.retained.Get(ctx, runID); err == nil {
+		return session, nil
+	}
+	h, err := s.reader(ctx)
+	if err != nil {
+		return review.Session{}, err
+	}
+	return s.row(h.readRow.QueryRowContext(ctx, runID), runID)
+}
+
+// reader returns the open file with its reading connection ready.
+func (s *Store) reader(ctx context.Context) (*handle, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := s.handle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if h.readRow == nil {
+		if h.readRow, err = h.read.PrepareContext(ctx, `SELECT payload FROM sessions WHERE run_id = ?`); err != nil {
+			return nil, unusable(s.path, err)
+		}
+	}
+	return h, nil
+}
+
+func (s *Store) row(row *sql.Row, runID string) (review.Session, error) {
+	var payload []byte
+	switch err := row.Scan(&payload); {
+	case errors.Is(err, sql.ErrNoRows):
+		return review.Session{}, store.ErrNotFound
+	case err != nil:
+		return review.Session{}, unusable(s.path, err)
+	}
+	var session review.Session
+	if err := decode(runID, payload, &session); err != nil {
+		return review.Session{}, &Unusable{Reason: BadRow, Path: s.path, Err: err}
+	}
+	return session, nil
+}
+
+// Update implements store.Store. A session that change finalizes loses its row
+// and stays in this process's memory.
+func (s *Store) Update(ctx context.Context, runID string, change func(review.Session) (review.Session, error)) (review.Session, error) {
+	if session, err := s.retained.Get(ctx, runID); err == nil {
+		return s.updateRetained(session, change)
+	}
+	var next review.Session
+	err := s.transaction(ctx, func(ctx context.Context, h *handle, tx *sql.Tx) (bool, error) {
+		old, err := s.row(tx.StmtContext(ctx, h.selectRow).QueryRowContext(ctx, runID), runID)
+		if err != nil {
+			return false, err
+		}
+		if next, err = change(old); err != nil {
+			return false, err
+		}
+		if next.Finalized {
+			if err := h.remove(ctx, tx, &old); err != nil {
+				return false, unusable(s.path, err)
+			}
+			return true, nil
+		}
+		payload, err := json.Marshal(next)
+		if err != nil {
+			return false, err
+		}
+		if _, err := tx.StmtContext(ctx, h.updateRow).ExecContext(ctx, string(payload), runID); err != nil {
+			return false, unusable(s.path, err)
+		}
+		h.shift(&old, -1)
+		h.shift(&next, +1)
+		return true, nil
+	})
+	if err != nil {
+		return review.Session{}, err
+	}
+	if next.Finalized {
+		s.retained.Put(next)
+	}
+	return next, nil
+}
+
+// updateRetained applies change to a finalized session: that can only be a
+// repeated finish, which changes nothing, or an error.
+func (s *Store) updateRetained(session review.Session, change func(review.Session) (review.Session, error)) (review.Session, error) {
+	next, err := change(session)
+	if err != nil {
+		return review.Session{}, err
+	}
+	s.retained.Put(next)
+	return next, nil
+}
+
+// List implements store.Store. Sessions that this process finalized are listed too.
+func (s *Store) List(ctx context.Context, now time.Time) ([]review.Session, error) {
+	h, err := s.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, bad, err := readRows(ctx, h.read)
+	if err != nil {
+		return nil, unusable(s.path, err)
+	}
+	if bad > 0 {
+		s.warn(&BadRows{Count: bad})
+	}
+	kept, err := s.retained.List(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return newestFirst(append(rows, kept...), now), nil
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop()
+	return nil
+}
