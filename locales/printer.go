@@ -1,0 +1,212 @@
+// Package locales holds every word that a person reads, in Russian and English.
+//
+// The words live in messages/AREA.LANG.toml, one pair of files per area of the program, so that
+// a new command brings its own pair. Ids are dotted ("demo.start"), variables are written
+// {{.Name}}. Tests hold the two languages to the same ids, variables and plural forms, and the
+// program's source to ids and variables that exist.
+package locales
+
+import (
+	"embed"
+	"io/fs"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/nicksnyder/go-i18n/v2/i18n"
+	"github.com/nicksnyder/go-i18n/v2/i18n/template"
+	"github.com/pelletier/go-toml/v2"
+	"golang.org/x/text/language"
+)
+
+//go:embed messages/*.toml
+var files embed.FS
+
+// Vars are the variables of a message by name. Strings and errors are made inert (see Inert) on
+// their way in; Styled text is not. A Message is said in the printer's language.
+type Vars map[string]any
+
+// Styled is text for a variable that carries the program's own terminal styling. It must be built
+// from inert parts.
+type Styled string
+
+// Printer says messages in one language. It is safe for concurrent use.
+type Printer struct {
+	lang Lang
+}
+
+// New returns the printer of a language. It is cheap: message files are parsed at the first use of
+// a language in the process, and only that language's.
+func New(lang Lang) *Printer { return &Printer{lang: lang} }
+
+// Lang returns the printer's language.
+func (p *Printer) Lang() Lang { return p.lang }
+
+// T returns the message with the id. A message that does not exist, or lacks a variable, falls
+// back to English and then to the id itself: people see something, and nothing crashes.
+func (p *Printer) T(id string, vars ...Vars) string {
+	return p.say(id, nil, p.values(vars))
+}
+
+// N returns the plural form of the message that goes with count, which the message may show as
+// {{.Count}} (with digits grouped).
+func (p *Printer) N(id string, count int, vars ...Vars) string {
+	data := p.values(vars)
+	data["Count"] = p.Count(count)
+	return p.say(id, count, data)
+}
+
+// Has reports whether the printer's language has a message with the id.
+func (p *Printer) Has(id string) bool { return speech(p.lang).ids[id] }
+
+func (p *Printer) say(id string, count any, data Vars) string {
+	if s, ok := speech(p.lang).localize(id, count, data); ok {
+		return s
+	}
+	if p.lang != En {
+		if s, ok := speech(En).localize(id, count, data); ok {
+			return s
+		}
+	}
+	return id
+}
+
+// values returns vars as the message templates take them.
+func (p *Printer) values(vars []Vars) Vars {
+	all := join(vars)
+	for name, value := range all {
+		switch v := value.(type) {
+		case Styled:
+			all[name] = string(v)
+		case Message:
+			all[name] = v.In(p)
+		case string:
+			all[name] = Inert(v)
+		case error:
+			all[name] = Inert(v.Error())
+		}
+	}
+	return all
+}
+
+func join(vars []Vars) Vars {
+	all := Vars{}
+	for _, v := range vars {
+		maps.Copy(all, v)
+	}
+	return all
+}
+
+// Message is a message to be said later, when the language is known: what an error carries.
+type Message struct {
+	id    string
+	vars  Vars
+	count *int
+}
+
+// M returns the message with the id, not yet said in any language.
+func M(id string, vars ...Vars) Message { return Message{id: id, vars: join(vars)} }
+
+// MN is M for a message with plural forms.
+func MN(id string, count int, vars ...Vars) Message {
+	return Message{id: id, vars: join(vars), count: &count}
+}
+
+// IsZero reports whether m is no message at all.
+func (m Message) IsZero() bool { return m.id == "" }
+
+// ID returns the message's id.
+func (m Message) ID() string { return m.id }
+
+// In says the message with p.
+func (m Message) In(p *Printer) string {
+	switch {
+	case m.IsZero():
+		return ""
+	case m.count != nil:
+		return p.N(m.id, *m.count, m.vars)
+	}
+	return p.T(m.id, m.vars)
+}
+
+// Family names messages whose ids are a prefix and a word that is known only when the program
+// runs. Declaring the words, as literals, lets tests hold that each has its message.
+type Family struct {
+	prefix string
+	words  []string
+}
+
+// NewFamily declares that each prefix+word is a message id.
+func NewFamily(prefix string, words ...string) Family {
+	return Family{prefix: prefix, words: words}
+}
+
+// Words returns the words of the family.
+func (f Family) Words() []string { return f.words }
+
+// Word returns the message of a family's word. For a word that is not of the family it returns the
+// word itself, inert.
+func (p *Printer) Word(f Family, word string, vars ...Vars) string {
+	for _, w := range f.words {
+		if w == word {
+			return p.T(f.prefix+word, vars...)
+		}
+	}
+	return Inert(word)
+}
+
+// WordN is Word for messages with plural forms.
+func (p *Printer) WordN(f Family, word string, count int, vars ...Vars) string {
+	for _, w := range f.words {
+		if w == word {
+			return p.N(f.prefix+word, count, vars...)
+		}
+	}
+	return Inert(word)
+}
+
+// voice is a language with its messages loaded.
+type voice struct {
+	localizer *i18n.Localizer
+	ids       map[string]bool
+}
+
+var voices = [...]func() voice{
+	En: sync.OnceValue(func() voice { return load(En) }),
+	Ru: sync.OnceValue(func() voice { return load(Ru) }),
+}
+
+func speech(lang Lang) voice { return voices[lang]() }
+
+// parser refuses a message whose variable is not given, where the library's own would print
+// "<no value>".
+var parser = &template.TextParser{Option: "missingkey=error"}
+
+func load(lang Lang) voice {
+	bundle := i18n.NewBundle(language.Make(lang.String()))
+	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
+	v := voice{ids: map[string]bool{}}
+	paths, _ := fs.Glob(files, "messages/*."+lang.String()+".toml")
+	for _, path := range paths {
+		// A file that does not parse costs its own messages; a test holds that all do.
+		file, err := bundle.LoadMessageFileFS(files, path)
+		if err != nil {
+			continue
+		}
+		for _, m := range file.Messages {
+			v.ids[m.ID] = true
+		}
+	}
+	v.localizer = i18n.NewLocalizer(bundle, lang.String())
+	return v
+}
+
+func (v voice) localize(id string, count any, data Vars) (string, bool) {
+	s, err := v.localizer.Localize(&i18n.LocalizeConfig{
+		MessageID:      id,
+		PluralCount:    count,
+		TemplateData:   map[string]any(data),
+		TemplateParser: parser,
+	})
+	return strings.TrimSuffix(s, "\n"), err == nil
+}
