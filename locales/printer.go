@@ -178,9 +178,9 @@ var voices = [...]func() voice{
 
 func speech(lang Lang) voice { return voices[lang]() }
 
-// parser refuses a message whose variable is not given, where the library's own would print
+// strict refuses a message whose variable is not given, where the library's own would print
 // "<no value>".
-var parser = &template.TextParser{Option: "missingkey=error"}
+var strict = &template.TextParser{Option: "missingkey=error"}
 
 func load(lang Lang) voice {
 	bundle := i18n.NewBundle(language.Make(lang.String()))
@@ -206,7 +206,7 @@ func (v voice) localize(id string, count any, data Vars) (string, bool) {
 		MessageID:      id,
 		PluralCount:    count,
 		TemplateData:   map[string]any(data),
-		TemplateParser: parser,
+		TemplateParser: strict,
 	})
 	return strings.TrimSuffix(s, "\n"), err == nil
 }

@@ -1,0 +1,96 @@
+package locales
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestPrinterFallsBackAndNeverFails(t *testing.T) {
+	t.Parallel()
+	for _, lang := range Langs() {
+		p := New(lang)
+		if got := p.T("no.such.message"); got != "no.such.message" {
+			t.Errorf("%v: a missing message gives %q", lang, got)
+		}
+		if got := p.N("no.such.message", 3); got != "no.such.message" {
+			t.Errorf("%v: a missing plural message gives %q", lang, got)
+		}
+		if got := p.T("format.ago"); got != "format.ago" {
+			t.Errorf("%v: a missing variable gives %q", lang, got)
+		}
+		if got := p.T("format.ago", Vars{"Wrong": 1}); got != "format.ago" {
+			t.Errorf("%v: a wrong variable gives %q", lang, got)
+		}
+		if p.Has("no.such.message") || !p.Has("format.ago") {
+			t.Errorf("%v: Has is wrong", lang)
+		}
+		if got := p.Word(months, "13\x1b"); got != `13\x1b` {
+			t.Errorf("%v: a word outside the family gives %q", lang, got)
+		}
+		if got := p.WordN(durationLong, "week", 2); got != "week" {
+			t.Errorf("%v: a plural word outside the family gives %q", lang, got)
+		}
+	}
+}
+
+func TestPluralForms(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int][2]string{
+		0:   {"0 days", "0 дней"},
+		1:   {"1 day", "1 день"},
+		2:   {"2 days", "2 дня"},
+		5:   {"5 days", "5 дней"},
+		11:  {"11 days", "11 дней"},
+		21:  {"21 days", "21 день"},
+		22:  {"22 days", "22 дня"},
+		101: {"101 days", "101 день"},
+		111: {"111 days", "111 дней"},
+		-2:  {"-2 days", "-2 дня"},
+	} {
+		for _, lang := range Langs() {
+			if got := New(lang).N("format.long.d", n); got != want[lang] {
+				t.Errorf("%v %d: got %q, want %q", lang, n, got, want[lang])
+			}
+		}
+	}
+}
+
+func TestVariablesAreInertUnlessStyled(t *testing.T) {
+	t.Parallel()
+	p := New(En)
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{"\x1b[31m\n", `\x1b[31m\n ago`},
+		{errors.New("bad\aness"), `bad\x07ness ago`},
+		{Styled("\x1b[31mred\x1b[0m"), "\x1b[31mred\x1b[0m ago"},
+		{"<b>&amp;{{.X}}</b>", "<b>&amp;{{.X}}</b> ago"},
+		{5, "5 ago"},
+		{M("format.or"), "or ago"},
+	} {
+		if got := p.T("format.ago", Vars{"Duration": c.value}); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.value, got, c.want)
+		}
+	}
+}
+
+func TestMessagesAreSaidLater(t *testing.T) {
+	t.Parallel()
+	m, n := M("format.ago", Vars{"Duration": "\x07"}), MN("format.long.h", 21)
+	if got := m.In(New(Ru)); got != `\x07 назад` {
+		t.Errorf("got %q", got)
+	}
+	if got := n.In(New(En)) + n.In(New(Ru)); got != "21 hours21 час" {
+		t.Errorf("got %q", got)
+	}
+	if !(Message{}).IsZero() || (Message{}).In(New(En)) != "" || m.IsZero() || m.ID() != "format.ago" {
+		t.Error("the zero message is not told apart")
+	}
+}
+
+func BenchmarkFirstWord(b *testing.B) {
+	for b.Loop() {
+		load(Ru)
+	}
+}
