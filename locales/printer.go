@@ -59,6 +59,17 @@ func (p *Printer) N(id string, count int, vars ...Vars) string {
 // Has reports whether the printer's language has a message with the id.
 func (p *Printer) Has(id string) bool { return speech(p.lang).ids[id] }
 
+// First returns the first of the messages that exists in the printer's language, empty if none
+// does. It is for the ids below "help.", which follow the names of the commands.
+func (p *Printer) First(ids ...string) string {
+	for _, id := range ids {
+		if p.Has(id) {
+			return p.T(id)
+		}
+	}
+	return ""
+}
+
 func (p *Printer) say(id string, count any, data Vars) string {
 	if s, ok := speech(p.lang).localize(id, count, data); ok {
 		return s

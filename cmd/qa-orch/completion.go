@@ -1,0 +1,51 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/qa-orch/qa-orch/locales"
+)
+
+// shells are the generators of completion scripts.
+var shells = map[string]func(root *cobra.Command, a *App) error{
+	"bash":       func(root *cobra.Command, a *App) error { return root.GenBashCompletionV2(a.Out, true) },
+	"fish":       func(root *cobra.Command, a *App) error { return root.GenFishCompletion(a.Out, true) },
+	"powershell": func(root *cobra.Command, a *App) error { return root.GenPowerShellCompletionWithDesc(a.Out) },
+	"zsh":        func(root *cobra.Command, a *App) error { return root.GenZshCompletion(a.Out) },
+}
+
+// newCompletion makes "qa-orch completion".
+func newCompletion(a *App) *cobra.Command {
+	names := slices.Sorted(maps.Keys(shells))
+	return &cobra.Command{
+		Use:       "completion",
+		GroupID:   groupMore,
+		ValidArgs: names,
+		Args:      argCount(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			generate, ok := shells[args[0]]
+			if !ok {
+				return misused(locales.M("error.argument-choice", locales.Vars{"Choices": a.Or(names)}), cmd.CommandPath())
+			}
+			return generate(cmd.Root(), a)
+		},
+	}
+}
+
+// completeChoices completes the words of all flags that take one of a few, in all commands.
+func completeChoices(cmd *cobra.Command) {
+	for _, set := range []*pflag.FlagSet{cmd.LocalNonPersistentFlags(), cmd.PersistentFlags()} {
+		set.VisitAll(func(f *pflag.Flag) {
+			if c, ok := f.Value.(*choice); ok {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
+			}
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		completeChoices(sub)
+	}
+}

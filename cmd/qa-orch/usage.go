@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/qa-orch/qa-orch/locales"
+)
+
+// choice is the value of a flag that takes one of a few words.
+type choice struct {
+	target *string  // where the word goes; may be nil when takes keeps it
+	words  []string // what the help and errors offer
+	takes  func(word string) bool
+	value  string
+}
+
+// oneOf returns a flag's value that takes one of words and starts as *target.
+func oneOf(target *string, words ...string) pflag.Value {
+	return &choice{target: target, words: words, value: *target, takes: func(word string) bool {
+		return slices.Contains(words, word)
+	}}
+}
+
+func (c *choice) Set(word string) error {
+	if !c.takes(word) {
+		return quiet(exitUsage) // flagError finds the words
+	}
+	c.value = word
+	if c.target != nil {
+		*c.target = word
+	}
+	return nil
+}
+
+func (c *choice) String() string { return c.value }
+
+// Type is what the help shows for the value.
+func (c *choice) Type() string { return strings.Join(c.words, "|") }
+
+// flagError words what the flag library found wrong. It never repeats a value.
+func (a *App) flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && len(cmd.Flags().Args()) > 0 {
+		// The flag is that of a command that does not exist.
+		if unknown := noUnknownCommand(cmd, cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	message := locales.M("error.flag-syntax")
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &unknown):
+		message = unknownFlag(unknown)
+	case errors.As(err, &missing):
+		message = locales.M("error.flag-needs-value", locales.Vars{"Flag": "--" + missing.GetFlag().Name})
+	case errors.As(err, &invalid):
+		message = a.invalidValue(invalid.GetFlag())
+	}
+	return misused(message, cmd.CommandPath())
+}
+
+func unknownFlag(err *pflag.NotExistError) locales.Message {
+	name := err.GetSpecifiedName()
+	switch {
+	case !showable(name):
+		return locales.M("error.unknown-flag-unnamed")
+	case err.GetSpecifiedShortnames() != "":
+		return locales.M("error.unknown-flag", locales.Vars{"Flag": "-" + name})
+	}
+	return locales.M("error.unknown-flag", locales.Vars{"Flag": "--" + name})
+}
+
+func (a *App) invalidValue(flag *pflag.Flag) locales.Message {
+	name := "--" + flag.Name
+	if c, ok := flag.Value.(*choice); ok {
+		return locales.M("error.flag-choice", locales.Vars{"Flag": name, "Choices": a.Or(c.words)})
+	}
+	switch kind := flag.Value.Type(); {
+	case kind == "bool":
+		return locales.M("error.flag-bool", locales.Vars{"Flag": name})
+	case kind == "duration":
+		return locales.M("error.flag-duration", locales.Vars{"Flag": name})
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		return locales.M("error.flag-number", locales.Vars{"Flag": name})
+	}
+	return locales.M("error.flag-value", locales.Vars{"Flag": name})
+}
+
+// noUnknownCommand refuses arguments of a command that has only subcommands: they are mistyped
+// commands.
+func noUnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	message := locales.M("error.unknown-command-unnamed")
+	if name := args[0]; showable(name) {
+		message = locales.M("error.unknown-command", locales.Vars{"Command": cmd.CommandPath() + " " + name})
+		if near := cmd.SuggestionsFor(name); len(near) > 0 {
+			slices.Sort(near)
+			for i := range near {
+				near[i] = cmd.CommandPath() + " " + near[i]
+			}
+			message = locales.M("error.did-you-mean", locales.Vars{"Problem": message, "Commands": strings.Join(near, ", ")})
+		}
+	}
+	return misused(message, cmd.CommandPath())
+}
+
+// argCount returns the check that a command gets between least and most arguments.
+func argCount(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return misused(locales.MN("error.args-missing", least), cmd.CommandPath())
+		case most == 0 && len(args) > 0:
+			return misused(locales.M("error.args-none"), cmd.CommandPath())
+		case len(args) > most:
+			return misused(locales.MN("error.args-many", most), cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+var showableName = regexp.MustCompile(`^[a-z0-9-]{1,24}$`)
+
+// showable reports whether a mistyped word may be repeated: it is short and plain enough to be a
+// mistyped name and not a secret that slipped into the command line.
+func showable(word string) bool { return showableName.MatchString(word) }
