@@ -206,8 +206,8 @@ var (
 	// commandLine is a line of examples that is no comment.
 	commandLine = regexp.MustCompile(`(?m)^[^#].*$`)
 
-	word     = regexp.MustCompile(`[\p{L}]+`)
-	english  = regexp.MustCompile(`^[a-z]{2,}$|^[A-Z][a-z]+$`)
+	word    = regexp.MustCompile(`[\p{L}]+`)
+	english = regexp.MustCompile(`^[a-z]{2,}$|^[A-Z][a-z]+$`)
 )
 
 // englishWords returns the longest run of English words in a row, with nothing but space between.

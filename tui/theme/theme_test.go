@@ -210,3 +210,22 @@ func TestPaint(t *testing.T) {
 		}
 	}
 }
+
+// Not parallel: Forms changes the default renderer of the process.
+func TestFormsFollowTheTheme(t *testing.T) {
+	light := New(termenv.TrueColor, false, true).Forms()
+	if got := light.Focused.ErrorMessage.Render("x"); !strings.Contains(got, "38;2;179;19;31m") {
+		t.Errorf("an error in a form is %q, not in the palette's colour", got)
+	}
+	plain := New(termenv.Ascii, true, true).Forms()
+	for name, got := range map[string]string{
+		"title":    plain.Focused.Title.Render("x"),
+		"selector": plain.Focused.SelectSelector.Render(""),
+		"button":   plain.Focused.FocusedButton.Render("x"),
+		"help":     plain.Help.ShortKey.Render("x"),
+	} {
+		if strings.Contains(got, "\x1b") {
+			t.Errorf("without colours, a form's %s is %q", name, got)
+		}
+	}
+}
