@@ -3,6 +3,7 @@ package locales
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -35,6 +36,7 @@ func causes() []cause {
 		{syscall.ELOOP, M("cause.link-loop")},
 		{syscall.EPIPE, M("cause.closed")},
 		{fs.ErrClosed, M("cause.closed")},
+		{io.ErrClosedPipe, M("cause.closed")},
 		{fs.ErrNotExist, M("cause.missing")},
 		{fs.ErrExist, M("cause.exists")},
 		{fs.ErrPermission, M("cause.denied")},

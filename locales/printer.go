@@ -10,6 +10,7 @@ import (
 	"embed"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,6 +59,18 @@ func (p *Printer) N(id string, count int, vars ...Vars) string {
 
 // Has reports whether the printer's language has a message with the id.
 func (p *Printer) Has(id string) bool { return speech(p.lang).ids[id] }
+
+// IDs returns the ids of the printer's language that begin with prefix, sorted.
+func (p *Printer) IDs(prefix string) []string {
+	var ids []string
+	for id := range speech(p.lang).ids {
+		if strings.HasPrefix(id, prefix) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
 
 // First returns the first of the messages that exists in the printer's language, empty if none
 // does. It is for the ids below "help.", which follow the names of the commands.

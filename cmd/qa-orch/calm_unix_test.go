@@ -1,0 +1,74 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// A terminal that answers nothing: no command may ask it anything, as bubbletea would while it is
+// initialised, or wait for it.
+func TestNoCommandAsksTheTerminal(t *testing.T) {
+	t.Parallel()
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return strings.HasSuffix(m.Path, "/bubbletea") }) {
+		t.Fatal("bubbletea is not linked, so that this test shows nothing")
+	}
+	for _, line := range []string{
+		"", "--help", "--lang ru help version", "version", "version --json", "--theme auto version",
+		"completion bash", "__complete v", "frobnicate", "--nonsense",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			said := onSilentTerminal(t, strings.Fields(line)...)
+			if rest := colour.ReplaceAllString(said, ""); strings.Contains(rest, "\x1b") {
+				t.Errorf("the terminal is sent more than text and colours: %q", rest)
+			}
+			if said == "" {
+				t.Error("nothing is said at all")
+			}
+		})
+	}
+}
+
+// onSilentTerminal runs the program on a pseudo-terminal that never answers and returns all that
+// it was sent. A program that is still there when bubbletea would give up waiting is a failure.
+func onSilentTerminal(t *testing.T, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args = append([]string{program}, args...)
+	cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
+	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = ptmx.Close() }()
+	said := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(ptmx) // ends with an error on Linux when the program is gone
+		said <- string(all)
+	}()
+	patience := time.AfterFunc(4500*time.Millisecond, func() { _ = cmd.Process.Kill() })
+	text := <-said
+	_ = cmd.Wait()
+	if !patience.Stop() {
+		t.Errorf("the program waits; so far it said %q", text)
+	}
+	return text
+}
