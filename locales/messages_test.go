@@ -60,6 +60,9 @@ func readMessages(t *testing.T, lang Lang) map[string]message {
 					one.forms[form] = text
 				}
 			}
+			if area, _, _ := strings.Cut(path.Base(p), "."); !strings.HasPrefix(m.ID, area+".") {
+				t.Errorf("%s: %s is not found there, its id must begin with %s", p, m.ID, area)
+			}
 			if len(one.forms) == 0 {
 				t.Errorf("%s: %s says nothing", p, m.ID)
 			}

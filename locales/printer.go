@@ -1,14 +1,14 @@
 // Package locales holds every word that a person reads, in Russian and English.
 //
-// The words live in messages/AREA.LANG.toml, one pair of files per area of the program, so that
-// a new command brings its own pair. Ids are dotted ("demo.start"), variables are written
-// {{.Name}}. Tests hold the two languages to the same ids, variables and plural forms, and the
-// program's source to ids and variables that exist.
+// The words live in messages, in one pair of files per area of the program: demo.en.toml and
+// demo.ru.toml hold the ids that begin with "demo.". A large area may be split (help.demo.en.toml
+// is a part of "help"). An area is parsed when the first of its messages is said, so that a command
+// pays for its own words only. Variables are written {{.Name}}. Tests hold the two languages to the
+// same ids, variables and plural forms, and the program's source to ids and variables that exist.
 package locales
 
 import (
 	"embed"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +23,8 @@ import (
 //go:embed messages/*.toml
 var files embed.FS
 
+const folder = "messages"
+
 // Vars are the variables of a message by name. Strings and errors are made inert (see Inert) on
 // their way in; Styled text is not. A Message is said in the printer's language.
 type Vars map[string]any
@@ -36,8 +38,8 @@ type Printer struct {
 	lang Lang
 }
 
-// New returns the printer of a language. It is cheap: message files are parsed at the first use of
-// a language in the process, and only that language's.
+// New returns the printer of a language. It is cheap: message files are parsed when something of
+// theirs is said for the first time in the process.
 func New(lang Lang) *Printer { return &Printer{lang: lang} }
 
 // Lang returns the printer's language.
@@ -58,19 +60,10 @@ func (p *Printer) N(id string, count int, vars ...Vars) string {
 }
 
 // Has reports whether the printer's language has a message with the id.
-func (p *Printer) Has(id string) bool { return speech(p.lang).ids[id] }
+func (p *Printer) Has(id string) bool { return voices[p.lang].has(id) }
 
-// IDs returns the ids of the printer's language that begin with prefix, sorted.
-func (p *Printer) IDs(prefix string) []string {
-	var ids []string
-	for id := range speech(p.lang).ids {
-		if strings.HasPrefix(id, prefix) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
+// IDs returns the ids of an area in the printer's language, sorted.
+func (p *Printer) IDs(area string) []string { return voices[p.lang].idsOf(area) }
 
 // First returns the first of the messages that exists in the printer's language, empty if none
 // does. It is for the ids below "help.", which follow the names of the commands.
@@ -84,11 +77,11 @@ func (p *Printer) First(ids ...string) string {
 }
 
 func (p *Printer) say(id string, count any, data Vars) string {
-	if s, ok := speech(p.lang).localize(id, count, data); ok {
+	if s, ok := voices[p.lang].localize(id, count, data); ok {
 		return s
 	}
 	if p.lang != En {
-		if s, ok := speech(En).localize(id, count, data); ok {
+		if s, ok := voices[En].localize(id, count, data); ok {
 			return s
 		}
 	}
@@ -189,43 +182,71 @@ func (p *Printer) WordN(f Family, word string, count int, vars ...Vars) string {
 	return Inert(word)
 }
 
-// voice is a language with its messages loaded.
-type voice struct {
-	localizer *i18n.Localizer
-	ids       map[string]bool
-}
-
-var voices = [...]func() voice{
-	En: sync.OnceValue(func() voice { return load(En) }),
-	Ru: sync.OnceValue(func() voice { return load(Ru) }),
-}
-
-func speech(lang Lang) voice { return voices[lang]() }
-
-// strict refuses a message whose variable is not given, where the library's own would print
-// "<no value>".
+// strict refuses a message whose variable is not given, where the library's own parser would
+// print "<no value>".
 var strict = &template.TextParser{Option: "missingkey=error"}
 
-func load(lang Lang) voice {
-	bundle := i18n.NewBundle(language.Make(lang.String()))
-	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
-	v := voice{ids: map[string]bool{}}
-	paths, _ := fs.Glob(files, "messages/*."+lang.String()+".toml")
-	for _, path := range paths {
+// voice is a language with as many of its areas as were needed so far.
+type voice struct {
+	lang Lang
+
+	mu        sync.Mutex // the library's bundles must not change while they are read
+	bundle    *i18n.Bundle
+	localizer *i18n.Localizer
+	ids       map[string][]string // of the areas that are loaded
+}
+
+var voices = [...]*voice{En: {lang: En}, Ru: {lang: Ru}}
+
+// load parses the area of an id unless that is done already. The caller holds the lock.
+func (v *voice) load(id string) (area string) {
+	area, _, _ = strings.Cut(id, ".")
+	if _, ok := v.ids[area]; ok {
+		return area
+	}
+	if v.bundle == nil {
+		v.bundle = i18n.NewBundle(language.Make(v.lang.String()))
+		v.bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
+		v.localizer = i18n.NewLocalizer(v.bundle, v.lang.String())
+		v.ids = map[string][]string{}
+	}
+	v.ids[area] = nil
+	entries, _ := files.ReadDir(folder)
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, area+".") || !strings.HasSuffix(name, "."+v.lang.String()+".toml") {
+			continue
+		}
 		// A file that does not parse costs its own messages; a test holds that all do.
-		file, err := bundle.LoadMessageFileFS(files, path)
+		file, err := v.bundle.LoadMessageFileFS(files, folder+"/"+name)
 		if err != nil {
 			continue
 		}
 		for _, m := range file.Messages {
-			v.ids[m.ID] = true
+			v.ids[area] = append(v.ids[area], m.ID)
 		}
 	}
-	v.localizer = i18n.NewLocalizer(bundle, lang.String())
-	return v
+	slices.Sort(v.ids[area])
+	return area
 }
 
-func (v voice) localize(id string, count any, data Vars) (string, bool) {
+func (v *voice) has(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, found := slices.BinarySearch(v.ids[v.load(id)], id)
+	return found
+}
+
+func (v *voice) idsOf(area string) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.ids[v.load(area)])
+}
+
+func (v *voice) localize(id string, count any, data Vars) (string, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.load(id)
 	s, err := v.localizer.Localize(&i18n.LocalizeConfig{
 		MessageID:      id,
 		PluralCount:    count,

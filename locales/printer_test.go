@@ -2,6 +2,8 @@ package locales
 
 import (
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 )
 
@@ -89,8 +91,44 @@ func TestMessagesAreSaidLater(t *testing.T) {
 	}
 }
 
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	ids := New(Ru).IDs("format")
+	if !slices.Contains(ids, "format.ago") || !slices.IsSorted(ids) {
+		t.Errorf("got %q", ids)
+	}
+	for _, area := range []string{"", "no-such-area", "form", "../messages"} {
+		if ids := New(Ru).IDs(area); len(ids) > 0 {
+			t.Errorf("%q: got %q", area, ids)
+		}
+	}
+}
+
+func TestPrintersMayBeShared(t *testing.T) {
+	t.Parallel()
+	v := &voice{lang: Ru}
+	var group sync.WaitGroup
+	for _, id := range []string{"format.or", "error.args-none", "cause.denied", "frame.usage"} {
+		group.Go(func() {
+			for range 100 {
+				if _, ok := v.localize(id, nil, nil); !ok {
+					t.Errorf("%s is not said", id)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
 func BenchmarkFirstWord(b *testing.B) {
 	for b.Loop() {
-		load(Ru)
+		(&voice{lang: Ru}).localize("help.root.short", nil, nil)
+	}
+}
+
+func BenchmarkWord(b *testing.B) {
+	p := New(Ru)
+	for b.Loop() {
+		p.N("format.long.m", 5)
 	}
 }

@@ -59,12 +59,12 @@ func (a *App) manual(cmd *cobra.Command, name string) string {
 	paragraph := func(s string) { fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(roff(s), "\n\n", "\n.PP\n")) }
 
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"%s %s\"\n", roff(strings.ToUpper(name)), program, roff(thisBuild().Version))
-	heading(a.T("man.name"))
+	heading(a.T("frame.manual.name"))
 	paragraph(name + " - " + cmd.Short)
-	heading(a.T("help-page.usage"))
+	heading(a.T("frame.usage"))
 	fmt.Fprintf(&b, ".B %s\n", roff(a.usageLine(cmd)))
 	if cmd.Long != "" {
-		heading(a.T("man.about"))
+		heading(a.T("frame.manual.about"))
 		paragraph(cmd.Long)
 	}
 	for _, s := range append(a.subcommands(cmd), a.flags(cmd)...) {
@@ -77,7 +77,7 @@ func (a *App) manual(cmd *cobra.Command, name string) string {
 		}
 	}
 	if cmd.Example != "" {
-		heading(a.T("help-page.examples"))
+		heading(a.T("frame.examples"))
 		fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(cmd.Example))
 	}
 	return b.String()

@@ -59,12 +59,12 @@ func (a *App) fillTexts(cmd *cobra.Command) {
 func (a *App) usageLine(cmd *cobra.Command) string {
 	line := cmd.CommandPath()
 	if cmd.HasAvailableSubCommands() {
-		line += " " + a.T("help-page.command")
+		line += " " + a.T("frame.command")
 	}
 	if args := a.First(helpID(cmd, "args")); args != "" {
 		line += " " + args
 	}
-	return line + " " + a.T("help-page.flag")
+	return line + " " + a.T("frame.flag")
 }
 
 // section is a titled part of a help page; rows are two columns.
@@ -83,7 +83,7 @@ func (a *App) subcommands(cmd *cobra.Command) []section {
 	var sections []section
 	groups := cmd.Groups()
 	if len(groups) == 0 {
-		groups = []*cobra.Group{{Title: a.T("help-page.commands")}}
+		groups = []*cobra.Group{{Title: a.T("frame.commands")}}
 	}
 	for _, group := range groups {
 		s := section{title: group.Title}
@@ -99,7 +99,7 @@ func (a *App) subcommands(cmd *cobra.Command) []section {
 
 // flags returns the flags of cmd: its own and those it shares with every command.
 func (a *App) flags(cmd *cobra.Command) []section {
-	own, shared := section{title: a.T("help-page.flags")}, section{title: a.T("help-page.global-flags")}
+	own, shared := section{title: a.T("frame.flags")}, section{title: a.T("frame.global-flags")}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && cmd.Root().PersistentFlags().Lookup(f.Name) == nil {
 			own.rows = append(own.rows, a.flagRow(f))
@@ -123,7 +123,7 @@ func (a *App) flagRow(f *pflag.Flag) row {
 		left += " " + value
 	}
 	if f.DefValue != "" && !slices.Contains([]string{"false", "0", "0s", "[]"}, f.DefValue) {
-		usage += " " + a.T("help-page.default", locales.Vars{"Value": f.DefValue})
+		usage += " " + a.T("frame.default", locales.Vars{"Value": f.DefValue})
 	}
 	return row{left, usage, theme.Command}
 }
@@ -149,16 +149,16 @@ func (a *App) printHelp(cmd *cobra.Command) {
 		intro = cmd.Short + "."
 	}
 	fmt.Fprintln(&b, ansi.Wrap(intro, width, ""))
-	fmt.Fprintf(&b, "\n%s\n  %s\n", t.Paint(theme.Title, a.T("help-page.usage")), a.usageLine(cmd))
+	fmt.Fprintf(&b, "\n%s\n  %s\n", t.Paint(theme.Title, a.T("frame.usage")), a.usageLine(cmd))
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\n%s\n%s\n", t.Paint(theme.Title, a.T("help-page.examples")), indent(cmd.Example))
+		fmt.Fprintf(&b, "\n%s\n%s\n", t.Paint(theme.Title, a.T("frame.examples")), indent(cmd.Example))
 	}
 	sections := append(a.subcommands(cmd), a.flags(cmd)...)
 	for _, s := range sections {
 		writeSection(&b, t, s, width)
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s\n", ansi.Wrap(a.T("help-page.more", locales.Vars{"Command": cmd.CommandPath()}), width, ""))
+		fmt.Fprintf(&b, "\n%s\n", ansi.Wrap(a.T("frame.more", locales.Vars{"Command": cmd.CommandPath()}), width, ""))
 	}
 	_, _ = fmt.Fprint(a.Out, b.String())
 }
@@ -205,7 +205,7 @@ func (a *App) printOverview(root *cobra.Command) {
 	t, width := a.Theme(), a.Columns()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", ansi.Wrap(t.Paint(theme.Title, program)+": "+root.Short+".", width, ""))
-	start := section{title: a.T("overview.start")}
+	start := section{title: a.T("frame.start")}
 	for _, name := range []string{"setup", "connect", "doctor", "demo", "sessions", "help"} {
 		for _, sub := range root.Commands() {
 			if sub.Name() == name {

@@ -76,7 +76,7 @@ func TestEveryCommandHasItsHelpAndEveryHelpItsCommand(t *testing.T) {
 				}
 			})
 		})
-		for _, id := range app.IDs("help.") {
+		for _, id := range app.IDs("help") {
 			if !known[id] {
 				t.Errorf("%v: %s belongs to no command or flag", lang, id)
 			}

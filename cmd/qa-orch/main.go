@@ -5,10 +5,13 @@ package main
 import (
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/qa-orch/qa-orch/tui/calm"
 )
 
 func main() {
 	calm.Restore()
+	cobra.MousetrapHelpText = "" // a double click shows the overview like any other terminal
 	os.Exit(run(systemApp()))
 }

@@ -19,7 +19,7 @@ const (
 	groupMore  = "more"
 )
 
-var groupTitles = locales.NewFamily("group.", "serve", "setup", "look", "more")
+var groupTitles = locales.NewFamily("frame.group.", "serve", "setup", "look", "more")
 
 // commands makes the commands of the program, each in a file of its own. A command has no texts:
 // the help takes them from the messages help.PATH.* (see help.go).
@@ -53,7 +53,6 @@ func newRoot(a *App) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	cobra.MousetrapHelpText = "" // a double click shows the overview like any other terminal
 
 	flags := root.PersistentFlags()
 	flags.SortFlags = false

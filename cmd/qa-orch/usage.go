@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -132,8 +131,9 @@ func argCount(least, most int) cobra.PositionalArgs {
 	}
 }
 
-var showableName = regexp.MustCompile(`^[a-z0-9-]{1,24}$`)
-
 // showable reports whether a mistyped word may be repeated: it is short and plain enough to be a
 // mistyped name and not a secret that slipped into the command line.
-func showable(word string) bool { return showableName.MatchString(word) }
+func showable(word string) bool {
+	const longest, plain = 24, "abcdefghijklmnopqrstuvwxyz0123456789-"
+	return word != "" && len(word) <= longest && strings.Trim(word, plain) == ""
+}
