@@ -56,7 +56,7 @@ func (p *Printer) T(id string, vars ...Vars) string {
 func (p *Printer) N(id string, count int, vars ...Vars) string {
 	data := p.values(vars)
 	data["Count"] = p.Count(count)
-	return p.say(id, count, data)
+	return p.say(id, &count, data)
 }
 
 // Has reports whether the printer's language has a message with the id.
@@ -76,7 +76,7 @@ func (p *Printer) First(ids ...string) string {
 	return ""
 }
 
-func (p *Printer) say(id string, count any, data Vars) string {
+func (p *Printer) say(id string, count *int, data Vars) string {
 	if s, ok := voices[p.lang].localize(id, count, data); ok {
 		return s
 	}
@@ -190,68 +190,123 @@ var strict = &template.TextParser{Option: "missingkey=error"}
 type voice struct {
 	lang Lang
 
-	mu        sync.Mutex // the library's bundles must not change while they are read
+	mu       sync.Mutex
+	areas    map[string]bool // that are loaded
+	messages map[string]*entry
+	// bundle and localizer are made for the first message with plural forms: the library's table
+	// of all languages' rules takes longer than everything else here.
 	bundle    *i18n.Bundle
 	localizer *i18n.Localizer
-	ids       map[string][]string // of the areas that are loaded
+}
+
+// entry is a loaded message.
+type entry struct {
+	*i18n.Message
+	plain    template.ParsedTemplate // nil until first said without a count
+	inBundle bool
 }
 
 var voices = [...]*voice{En: {lang: En}, Ru: {lang: Ru}}
 
-// load parses the area of an id unless that is done already. The caller holds the lock.
-func (v *voice) load(id string) (area string) {
-	area, _, _ = strings.Cut(id, ".")
-	if _, ok := v.ids[area]; ok {
-		return area
+// load parses an area unless that is done already. The caller holds the lock.
+func (v *voice) load(area string) {
+	if v.areas[area] {
+		return
 	}
-	if v.bundle == nil {
-		v.bundle = i18n.NewBundle(language.Make(v.lang.String()))
-		v.bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
-		v.localizer = i18n.NewLocalizer(v.bundle, v.lang.String())
-		v.ids = map[string][]string{}
+	if v.areas == nil {
+		v.areas, v.messages = map[string]bool{}, map[string]*entry{}
 	}
-	v.ids[area] = nil
-	entries, _ := files.ReadDir(folder)
-	for _, entry := range entries {
-		name := entry.Name()
+	v.areas[area] = true
+	dir, _ := files.ReadDir(folder)
+	for _, file := range dir {
+		name := file.Name()
 		if !strings.HasPrefix(name, area+".") || !strings.HasSuffix(name, "."+v.lang.String()+".toml") {
 			continue
 		}
+		data, _ := files.ReadFile(folder + "/" + name)
 		// A file that does not parse costs its own messages; a test holds that all do.
-		file, err := v.bundle.LoadMessageFileFS(files, folder+"/"+name)
+		parsed, err := i18n.ParseMessageFileBytes(data, name, map[string]i18n.UnmarshalFunc{"toml": toml.Unmarshal})
 		if err != nil {
 			continue
 		}
-		for _, m := range file.Messages {
-			v.ids[area] = append(v.ids[area], m.ID)
+		for _, m := range parsed.Messages {
+			v.messages[m.ID] = &entry{Message: m}
 		}
 	}
-	slices.Sort(v.ids[area])
-	return area
+}
+
+// find returns the message with the id, nil if there is none. The caller holds the lock.
+func (v *voice) find(id string) *entry {
+	area, _, _ := strings.Cut(id, ".")
+	v.load(area)
+	return v.messages[id]
 }
 
 func (v *voice) has(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, found := slices.BinarySearch(v.ids[v.load(id)], id)
-	return found
+	return v.find(id) != nil
 }
 
 func (v *voice) idsOf(area string) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.ids[v.load(area)])
+	v.load(area)
+	var ids []string
+	for id := range v.messages {
+		if strings.HasPrefix(id, area+".") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
-func (v *voice) localize(id string, count any, data Vars) (string, bool) {
+// localize says a message, with the plural form for count if that is not nil.
+func (v *voice) localize(id string, count *int, data Vars) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.load(id)
-	s, err := v.localizer.Localize(&i18n.LocalizeConfig{
-		MessageID:      id,
+	m := v.find(id)
+	if m == nil {
+		return "", false
+	}
+	var s string
+	var err error
+	if count == nil {
+		s, err = m.execute(data)
+	} else {
+		s, err = v.plural(m, *count, data)
+	}
+	return strings.TrimSuffix(s, "\n"), err == nil
+}
+
+func (m *entry) execute(data Vars) (string, error) {
+	if m.plain == nil {
+		var err error
+		if m.plain, err = strict.Parse(m.Other, m.LeftDelim, m.RightDelim); err != nil {
+			m.plain = nil
+			return "", err
+		}
+	}
+	return m.plain.Execute(map[string]any(data))
+}
+
+func (v *voice) plural(m *entry, count int, data Vars) (string, error) {
+	tag := language.Make(v.lang.String())
+	if v.bundle == nil {
+		v.bundle = i18n.NewBundle(tag)
+		v.localizer = i18n.NewLocalizer(v.bundle, v.lang.String())
+	}
+	if !m.inBundle {
+		if err := v.bundle.AddMessages(tag, m.Message); err != nil {
+			return "", err
+		}
+		m.inBundle = true
+	}
+	return v.localizer.Localize(&i18n.LocalizeConfig{
+		MessageID:      m.ID,
 		PluralCount:    count,
 		TemplateData:   map[string]any(data),
 		TemplateParser: strict,
 	})
-	return strings.TrimSuffix(s, "\n"), err == nil
 }

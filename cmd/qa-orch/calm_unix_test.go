@@ -53,7 +53,7 @@ func onSilentTerminal(t *testing.T, args ...string) string {
 	}
 	cmd := exec.Command(self)
 	cmd.Args = append([]string{program}, args...)
-	cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor"}
+	cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "GORACE=" + noRaceSleep}
 	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
 	if err != nil {
 		t.Skip(err)

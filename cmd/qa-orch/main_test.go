@@ -13,6 +13,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){program: main})
 }
 
+// noRaceSleep is a GORACE that spares each process of a test under the race detector a second of
+// waiting at its end.
+const noRaceSleep = "atexit_sleep_ms=0"
+
 // Scripts see a nearly empty environment, so English. Beyond the usual commands they have
 // "exits CODE COMMAND ARGS...": run a command and compare its exit code.
 func TestScripts(t *testing.T) {
@@ -22,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			bin, err := exec.LookPath(program)
 			env.Setenv("BIN", bin)
+			env.Setenv("GORACE", noRaceSleep)
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
