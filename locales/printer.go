@@ -33,6 +33,9 @@ type Vars map[string]any
 // from inert parts.
 type Styled string
 
+// OneOf is a variable that lists alternatives in the language of the message: "a, b or c".
+type OneOf []string
+
 // Printer says messages in one language. It is safe for concurrent use.
 type Printer struct {
 	lang Lang
@@ -95,6 +98,8 @@ func (p *Printer) values(vars []Vars) Vars {
 		switch v := value.(type) {
 		case Styled:
 			all[name] = string(v)
+		case OneOf:
+			all[name] = Inert(p.Or(v))
 		case Message:
 			all[name] = v.In(p)
 		case string:

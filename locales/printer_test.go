@@ -70,6 +70,7 @@ func TestVariablesAreInertUnlessStyled(t *testing.T) {
 		{"<b>&amp;{{.X}}</b>", "<b>&amp;{{.X}}</b> ago"},
 		{5, "5 ago"},
 		{M("format.or"), "or ago"},
+		{OneOf{"a", "b\x1b", "c"}, `a, b\x1b or c ago`},
 	} {
 		if got := p.T("format.ago", Vars{"Duration": c.value}); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.value, got, c.want)

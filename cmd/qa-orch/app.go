@@ -34,8 +34,9 @@ type App struct {
 	// were registered so long ago start it like that.
 	Serve func(context.Context) error
 
-	mode  theme.Mode // of --theme
-	theme *theme.Theme
+	enableColors func()     // makes the output understand colours
+	mode         theme.Mode // of --theme
+	theme        *theme.Theme
 }
 
 // systemApp returns the real world.
@@ -60,12 +61,17 @@ func systemApp() *App {
 		},
 		Getenv: os.Getenv,
 		Now:    time.Now,
+
+		enableColors: func() { theme.Enable(os.Stdout) },
 	}
 }
 
 // Theme returns the look of what is printed. It does not ask the terminal anything.
 func (a *App) Theme() *theme.Theme {
 	if a.theme == nil {
+		if a.enableColors != nil {
+			a.enableColors()
+		}
 		dark, known := theme.Background(a.mode, a.Getenv)
 		a.theme = theme.New(theme.Colors(a.Getenv, a.OutTTY), dark, known)
 	}

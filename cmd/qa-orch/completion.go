@@ -29,7 +29,7 @@ func newCompletion(a *App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			generate, ok := shells[args[0]]
 			if !ok {
-				return misused(locales.M("error.argument-choice", locales.Vars{"Choices": a.Or(names)}), cmd.CommandPath())
+				return misused(locales.M("error.argument-choice", locales.Vars{"Choices": locales.OneOf(names)}), cmd.CommandPath())
 			}
 			return generate(cmd.Root(), a)
 		},

@@ -80,7 +80,7 @@ func newRoot(a *App) *cobra.Command {
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.printHelp(cmd) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error { a.printHelp(cmd); return nil })
-	root.SetFlagErrorFunc(a.flagError)
+	root.SetFlagErrorFunc(flagError)
 	prepare(root)
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
 		a.fillTexts(root) // completions show the commands' texts

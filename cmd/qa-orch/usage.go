@@ -43,7 +43,7 @@ func (c *choice) String() string { return c.value }
 func (c *choice) Type() string { return strings.Join(c.words, "|") }
 
 // flagError words what the flag library found wrong. It never repeats a value.
-func (a *App) flagError(cmd *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && len(cmd.Flags().Args()) > 0 {
 		// The flag is that of a command that does not exist.
 		if unknown := noUnknownCommand(cmd, cmd.Flags().Args()); unknown != nil {
@@ -64,7 +64,7 @@ func (a *App) flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		message = locales.M("error.flag-needs-value", locales.Vars{"Flag": "--" + missing.GetFlag().Name})
 	case errors.As(err, &invalid):
-		message = a.invalidValue(invalid.GetFlag())
+		message = invalidValue(invalid.GetFlag())
 	}
 	return misused(message, cmd.CommandPath())
 }
@@ -80,10 +80,10 @@ func unknownFlag(err *pflag.NotExistError) locales.Message {
 	return locales.M("error.unknown-flag", locales.Vars{"Flag": "--" + name})
 }
 
-func (a *App) invalidValue(flag *pflag.Flag) locales.Message {
+func invalidValue(flag *pflag.Flag) locales.Message {
 	name := "--" + flag.Name
 	if c, ok := flag.Value.(*choice); ok {
-		return locales.M("error.flag-choice", locales.Vars{"Flag": name, "Choices": a.Or(c.words)})
+		return locales.M("error.flag-choice", locales.Vars{"Flag": name, "Choices": locales.OneOf(c.words)})
 	}
 	switch kind := flag.Value.Type(); {
 	case kind == "bool":
@@ -110,7 +110,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 			for i := range near {
 				near[i] = cmd.CommandPath() + " " + near[i]
 			}
-			message = locales.M("error.did-you-mean", locales.Vars{"Problem": message, "Commands": strings.Join(near, ", ")})
+			message = locales.M("error.did-you-mean", locales.Vars{"Problem": message, "Commands": locales.OneOf(near)})
 		}
 	}
 	return misused(message, cmd.CommandPath())

@@ -97,7 +97,6 @@ func TestFlagKindsAreExplained(t *testing.T) {
 		"--n":          "--n needs a value",
 		"-q":           "there is no flag -q here",
 	} {
-		app, _, _ := fakeApp(locales.En)
 		word := "red"
 		cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return nil }}
 		cmd.Flags().Int("n", 0, "")
@@ -107,7 +106,7 @@ func TestFlagKindsAreExplained(t *testing.T) {
 		cmd.Flags().Bool("b", false, "")
 		cmd.Flags().Var(oneOf(&word, "red", "blue"), "word", "")
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
-		cmd.SetFlagErrorFunc(app.flagError)
+		cmd.SetFlagErrorFunc(flagError)
 		cmd.SetArgs([]string{arg})
 		err := cmd.Execute()
 		var known *cliError

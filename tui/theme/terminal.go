@@ -94,6 +94,11 @@ func capability(getenv func(string) string) termenv.Profile {
 	return termenv.ANSI
 }
 
+// Enable makes the console of Windows understand colours. Elsewhere it does nothing.
+func Enable(out *os.File) {
+	_, _ = termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(out))
+}
+
 // Background tells whether the background is dark, without asking the terminal: from mode, else
 // from COLORFGBG. It reports false for known when neither says.
 func Background(mode Mode, getenv func(string) string) (dark, known bool) {
