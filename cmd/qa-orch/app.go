@@ -42,7 +42,7 @@ type App struct {
 // systemApp returns the real world.
 func systemApp() *App {
 	lang, _ := locales.Detect(langArg(os.Args[1:]), os.Getenv) // the flag itself is checked later
-	return &App{
+	a := &App{
 		Printer: locales.New(lang),
 
 		Args:   os.Args[1:],
@@ -64,6 +64,8 @@ func systemApp() *App {
 
 		enableColors: func() { theme.Enable(os.Stdout) },
 	}
+	a.Serve = func(ctx context.Context) error { return runServe(ctx, &serveOptions{App: a}) }
+	return a
 }
 
 // Theme returns the look of what is printed. It does not ask the terminal anything.

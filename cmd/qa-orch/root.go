@@ -25,8 +25,12 @@ var groupTitles = locales.NewFamily("frame.group.", "serve", "setup", "look", "m
 // the help takes them from the messages help.PATH.* (see help.go).
 var commands = []func(*App) *cobra.Command{
 	newCompletion,
+	newConfig,
+	newDemo,
 	newDocs,
 	newHelp,
+	newProfiles,
+	newServe,
 	newVersion,
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
+	"github.com/qa-orch/qa-orch/server/stdio"
 	"github.com/qa-orch/qa-orch/server/tool"
 )
 
@@ -25,10 +26,10 @@ func addPrompt(s *server.MCPServer) {
 	s.AddPrompt(p, reviewPrompt)
 }
 
-func reviewPrompt(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func reviewPrompt(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	for name := range req.Params.Arguments {
 		if name != "task_type" {
-			return nil, promptError("unknown argument (its name is not repeated here); allowed: task_type")
+			return nil, promptError(ctx, "unknown argument (its name is not repeated here); allowed: task_type")
 		}
 	}
 	task := catalog.TaskType(req.Params.Arguments["task_type"])
@@ -36,7 +37,7 @@ func reviewPrompt(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptRe
 		task = catalog.OrdinaryReview
 	}
 	if !task.Valid() {
-		return nil, promptError("task_type: must be one of " + strings.Join(tool.Strings(catalog.TaskTypes()), ", "))
+		return nil, promptError(ctx, "task_type: must be one of "+strings.Join(tool.Strings(catalog.TaskTypes()), ", "))
 	}
 	shortlist := "There is no recommended bundle for it."
 	if list := task.Recommended(); len(list) > 0 {
@@ -76,4 +77,6 @@ func (completion) CompletePromptArgument(_ context.Context, prompt string, arg m
 	return complete(tool.Strings(catalog.TaskTypes()), arg.Value), nil
 }
 
-func promptError(text string) error { return fmt.Errorf("invalid arguments: %s", text) }
+func promptError(ctx context.Context, text string) error {
+	return stdio.Refuse(ctx, mcp.INVALID_PARAMS, "invalid arguments: "+text)
+}

@@ -3,7 +3,7 @@ package review
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/review"
+	"github.com/qa-orch/qa-orch/server/stdio"
 	"github.com/qa-orch/qa-orch/server/tool"
 )
 
@@ -44,7 +45,7 @@ func serve(f func(context.Context) (any, error)) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		v, err := f(ctx)
 		if err != nil {
-			return nil, resourceError(err)
+			return nil, resourceError(ctx, err)
 		}
 		return contents(req.Params.URI, v)
 	}
@@ -53,11 +54,11 @@ func serve(f func(context.Context) (any, error)) server.ResourceHandlerFunc {
 func (h host) readSession(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	runID, _ := strings.CutPrefix(req.Params.URI, sessionsURI+"/")
 	if !review.ValidRunID(runID) {
-		return nil, resourceError(tool.Problems{"run_id: must be a string that matches " + review.RunIDPattern})
+		return nil, resourceError(ctx, tool.Problems{"run_id: must be a string that matches " + review.RunIDPattern})
 	}
 	s, err := h.o.Get(ctx, runID)
 	if err != nil {
-		return nil, resourceError(err)
+		return nil, resourceError(ctx, err)
 	}
 	return contents(req.Params.URI, s)
 }
@@ -158,4 +159,13 @@ func complete(words []string, prefix string) *mcp.Completion {
 	return c
 }
 
-func resourceError(err error) error { return fmt.Errorf("%s", refuse(err)) }
+// resourceError refuses a read in the same words as a tool does.
+func resourceError(ctx context.Context, err error) error {
+	code := mcp.INTERNAL_ERROR
+	var refused *review.Error
+	var problems tool.Problems
+	if errors.As(err, &refused) || errors.As(err, &problems) {
+		code = mcp.RESOURCE_NOT_FOUND
+	}
+	return stdio.Refuse(ctx, code, refuse(err))
+}

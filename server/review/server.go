@@ -3,19 +3,42 @@
 package review
 
 import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/qa-orch/qa-orch/core/orchestrator"
 	"github.com/qa-orch/qa-orch/core/settings"
+	"github.com/qa-orch/qa-orch/server/stdio"
 	"github.com/qa-orch/qa-orch/server/tool"
 )
 
 // Name is the server's name in the initialize result.
 const Name = "qa-orch"
 
-// New returns the MCP server over o with the given tool set.
-func New(o *orchestrator.Orchestrator, tools settings.Tools, version string) (*server.MCPServer, error) {
-	s := server.NewMCPServer(Name, version,
+// Options steer a server.
+type Options struct {
+	Tools   settings.Tools
+	Version string
+	// Connected, if not nil, is called after each request that succeeded. It
+	// must return at once.
+	Connected func()
+}
+
+// Server is the MCP server of the QA orchestrator.
+type Server struct {
+	MCP *server.MCPServer
+}
+
+// New returns the server over o.
+func New(o *orchestrator.Orchestrator, opts Options) (*Server, error) {
+	hooks := &server.Hooks{}
+	if opts.Connected != nil {
+		hooks.AddOnSuccess(func(context.Context, any, mcp.MCPMethod, any, any) { opts.Connected() })
+	}
+	s := server.NewMCPServer(Name, opts.Version,
+		server.WithHooks(hooks),
 		server.WithTitle("QA orchestrator"),
 		server.WithInstructions(instructions),
 		server.WithToolCapabilities(false),
@@ -28,7 +51,7 @@ func New(o *orchestrator.Orchestrator, tools settings.Tools, version string) (*s
 	)
 	h := host{o}
 	list := h.coreTools()
-	if tools == settings.ExtendedTools {
+	if opts.Tools == settings.ExtendedTools {
 		list = append(list, h.extendedTools()...)
 	}
 	if err := tool.Register(s, list); err != nil {
@@ -36,7 +59,12 @@ func New(o *orchestrator.Orchestrator, tools settings.Tools, version string) (*s
 	}
 	h.addResources(s)
 	addPrompt(s)
-	return s, nil
+	return &Server{MCP: s}, nil
+}
+
+// Warn tells the client in its log what the server can't use now.
+func (s *Server) Warn(text string) {
+	stdio.Log(s.MCP, mcp.LoggingLevelWarning, Name, text)
 }
 
 // host carries out what a host asks for.

@@ -1,0 +1,176 @@
+package stdio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// request is a request, or with a nil id a notification.
+type request struct {
+	id       json.RawMessage // as it was sent
+	method   mcp.MCPMethod
+	message  json.RawMessage // what the server is given
+	answered atomic.Bool
+}
+
+func (r *request) notification() bool { return r.id == nil }
+
+// parse reads one line. It returns a message to handle, or the answer to a line
+// that is none, or neither where no answer is due.
+func parse(line []byte) (req *request, reply []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil, nil
+	}
+	// Duplicate names inside arguments are the tools' to refuse.
+	dec := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true))
+	switch dec.PeekKind() {
+	case '{':
+	case '[':
+		return nil, failure(nil, mcp.INVALID_REQUEST, "batches are not supported; send one message a line")
+	default:
+		return nil, failure(nil, mcp.PARSE_ERROR, notJSON)
+	}
+	fields, err := members(dec)
+	if err != nil {
+		return nil, failure(nil, mcp.PARSE_ERROR, notJSON)
+	}
+	id, hasID := fields["id"]
+	method, isString := text(fields["method"])
+	_, hasResult := fields["result"]
+	_, hasError := fields["error"]
+	switch {
+	case fields["method"] == nil && (hasResult || hasError):
+		return nil, nil
+	case hasID && !validID(id):
+		return nil, failure(nil, mcp.INVALID_REQUEST, "the id must be a string or a number")
+	case !isString:
+		return nil, failure(id, mcp.INVALID_REQUEST, "the message has no method")
+	}
+	if version, _ := text(fields["jsonrpc"]); version != mcp.JSONRPC_VERSION {
+		return nil, failure(id, mcp.INVALID_REQUEST, `the message must have "jsonrpc":"2.0"`)
+	}
+	params := fields["params"]
+	switch {
+	case params.Kind() == 'n':
+		params = nil
+	case params != nil && params.Kind() != '{':
+		return nil, failure(id, mcp.INVALID_PARAMS, "the params must be an object")
+	}
+	req = &request{method: mcp.MCPMethod(method)}
+	if hasID {
+		req.id = json.RawMessage(id)
+	}
+	req.message = compose(serverID(id), fields["method"], params)
+	return req, nil
+}
+
+// members reads the one object of a line: its members, raw. Where a name stands
+// twice the last one counts.
+func members(dec *jsontext.Decoder) (map[string]jsontext.Value, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	fields := make(map[string]jsontext.Value, 4)
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		fields[key] = value.Clone()
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one value")
+	}
+	return fields, nil
+}
+
+func text(v jsontext.Value) (string, bool) {
+	if v.Kind() != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, v)
+	return string(b), err == nil
+}
+
+func validID(id jsontext.Value) bool { return id.Kind() == '"' || id.Kind() == '0' }
+
+// maxSafe is the largest whole number that the server keeps exact.
+const maxSafe = 1 << 53
+
+// serverID is the id that the server sees: it would bend numbers that a float64
+// does not hold. Answers carry the id as it was sent either way.
+func serverID(id jsontext.Value) jsontext.Value {
+	if id.Kind() != '0' {
+		return id
+	}
+	if n, err := strconv.ParseInt(string(id), 10, 64); err == nil && n > -maxSafe && n < maxSafe {
+		return id
+	}
+	quoted, err := jsontext.AppendQuote(nil, id)
+	if err != nil {
+		return nil // a number is always quotable
+	}
+	return quoted
+}
+
+// compose writes a message with nothing in it but what JSON-RPC knows, once
+// each: the server would read other spellings of these names too.
+func compose(id, method, params jsontext.Value) json.RawMessage {
+	b := make([]byte, 0, len(id)+len(method)+len(params)+48)
+	b = append(b, `{"jsonrpc":"2.0","method":`...)
+	b = append(b, method...)
+	if id != nil {
+		b = append(append(b, `,"id":`...), id...)
+	}
+	if params != nil {
+		b = append(append(b, `,"params":`...), params...)
+	}
+	return append(b, '}')
+}
+
+// success is the line that answers a request with a result.
+func success(id json.RawMessage, result any) []byte {
+	data, err := json.Marshal(result)
+	if err != nil {
+		return failure(id, mcp.INTERNAL_ERROR, internal)
+	}
+	b := make([]byte, 0, len(data)+len(id)+40)
+	b = append(append(b, `{"jsonrpc":"2.0","id":`...), id...)
+	b = append(append(b, `,"result":`...), data...)
+	return append(b, "}\n"...)
+}
+
+// failure is the line that answers with an error; a nil id stands for one that
+// is not known.
+func failure(id []byte, code int, message string) []byte {
+	return failureWith(id, mcp.JSONRPCErrorDetails{Code: code, Message: message})
+}
+
+func failureWith(id []byte, details mcp.JSONRPCErrorDetails) []byte {
+	if id == nil {
+		id = []byte("null")
+	}
+	data, err := json.Marshal(details)
+	if err != nil {
+		data, _ = json.Marshal(mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: internal})
+	}
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	b = append(append(b, `,"error":`...), data...)
+	return append(b, "}\n"...)
+}

@@ -1,0 +1,294 @@
+// Package stdio carries an MCP server over a pair of pipes. Unlike the stock
+// transport it answers every request that it has read exactly once, also when
+// the input ends or a signal comes, answers initialize before anything that
+// follows it, runs tool calls in the order in which they came, bounds what a
+// client can make it hold, echoes ids as they were sent, and repeats nothing
+// else of what a client sent in a protocol error.
+package stdio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const (
+	// MaxLine is how long a message may be, in bytes.
+	MaxLine = 4 << 20
+
+	// drainLimit bounds how long requests that were read may take once the
+	// input has ended or the context is done; the process has to be gone two
+	// seconds after its client.
+	drainLimit = 1600 * time.Millisecond
+
+	// queued is how many tool calls are read ahead of the one that runs, and
+	// others how many further requests run at once. Beyond them nothing more is
+	// read: a client that floods waits.
+	queued = 64
+	others = 8
+)
+
+// Serve answers the client on in and out with s until the input ends, the
+// context is done or the client stops reading; then it answers what it has read
+// and returns. These are all normal ends and give nil. It may return while a
+// read of in is still blocked.
+func Serve(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer) error {
+	session := newSession()
+	if err := s.RegisterSession(ctx, session); err != nil {
+		return err
+	}
+	defer s.UnregisterSession(context.WithoutCancel(ctx), session.SessionID())
+
+	base, cancel := context.WithCancel(s.WithContext(context.WithoutCancel(ctx), session))
+	defer cancel()
+	streams, endStreams := context.WithCancel(base)
+	defer endStreams()
+	c := &conn{
+		server: s, session: session, out: out, base: base, streams: streams,
+		stopping: make(chan struct{}), broken: make(chan struct{}),
+		calls: make(chan *request, queued), slots: make(chan struct{}, others),
+		pending: make(map[*request]struct{}),
+	}
+	readErr := make(chan error, 1)
+	go func() { readErr <- c.read(in) }()
+	go c.runCalls()
+	go c.forward(session.notifications)
+
+	var err error
+	select {
+	case err = <-readErr:
+	case <-ctx.Done():
+	case <-c.broken:
+		return nil
+	}
+	close(c.stopping)
+	endStreams()
+	c.drain()
+	return err
+}
+
+// conn is the state of one connection.
+type conn struct {
+	server  *server.MCPServer
+	session *session
+	base    context.Context // of every request
+	streams context.Context // of requests that stay open until the client hangs up
+
+	stopping chan struct{} // closed when no more is taken on
+	calls    chan *request // tool calls in the order in which they came
+	slots    chan struct{} // held by other requests while they run
+
+	writing  sync.Mutex // held while a line is written
+	out      io.Writer
+	broken   chan struct{} // closed when out can't be written to
+	breaking sync.Once
+
+	mu      sync.Mutex
+	pending map[*request]struct{} // read, and their answer is not out yet
+	idle    chan struct{}         // while draining: closed when pending is empty
+}
+
+// read takes messages from in until it ends. Its error is that of in.
+func (c *conn) read(in io.Reader) error {
+	lines := newLineReader(in, MaxLine)
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, errTooLong):
+			c.write(failure(nil, mcp.INVALID_REQUEST, "the message is longer than 4 MiB and was skipped; send less in one message"))
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if !c.take(line) {
+			return nil
+		}
+	}
+}
+
+// take deals with one message. It reports false when the connection is ending.
+func (c *conn) take(line []byte) bool {
+	req, reply := parse(line)
+	switch {
+	case reply != nil:
+		c.write(reply)
+		return true
+	case req == nil: // a blank line, or an answer to a request that we never send
+		return true
+	case req.notification():
+		c.notify(req)
+		return true
+	}
+	c.mu.Lock()
+	c.pending[req] = struct{}{}
+	c.mu.Unlock()
+	switch req.method {
+	case mcp.MethodInitialize, mcp.MethodPing:
+		// Cheap, and nothing may overtake an initialize.
+		c.handle(c.base, req)
+		return true
+	case mcp.MethodSubscriptionsListen:
+		go c.handle(c.streams, req)
+		return true
+	case mcp.MethodToolsCall:
+		select {
+		case c.calls <- req:
+			return true
+		case <-c.stopping:
+		}
+	default:
+		select {
+		case c.slots <- struct{}{}:
+			go func() {
+				defer func() { <-c.slots }()
+				c.handle(c.base, req)
+			}()
+			return true
+		case <-c.stopping:
+		}
+	}
+	c.answer(req, shuttingDown(req))
+	return false
+}
+
+// runCalls carries out tool calls one after the other.
+func (c *conn) runCalls() {
+	for {
+		select {
+		case req := <-c.calls:
+			c.handle(c.base, req)
+		case <-c.base.Done():
+			return
+		}
+	}
+}
+
+// notify hands a notification to the server. A panic in it has nobody to be
+// reported to.
+func (c *conn) notify(req *request) {
+	defer func() { _ = recover() }()
+	c.server.HandleMessage(c.base, req.message)
+}
+
+// handle carries out a request and answers it, whatever happens.
+func (c *conn) handle(ctx context.Context, req *request) {
+	c.answer(req, c.reply(ctx, req))
+}
+
+func (c *conn) reply(ctx context.Context, req *request) (line []byte) {
+	defer func() {
+		if recover() != nil {
+			line = failure(req.id, mcp.INTERNAL_ERROR, internal)
+		}
+	}()
+	ctx, refusal := withRefusal(ctx)
+	switch m := c.server.HandleMessage(ctx, req.message).(type) {
+	case mcp.JSONRPCResponse:
+		return success(req.id, m.Result)
+	case *mcp.JSONRPCResponse:
+		return success(req.id, m.Result)
+	case mcp.JSONRPCError:
+		return reworded(req, m.Error, refusal)
+	case *mcp.JSONRPCError:
+		return reworded(req, m.Error, refusal)
+	default:
+		return failure(req.id, mcp.INTERNAL_ERROR, internal)
+	}
+}
+
+// answer writes the answer to req, unless another one was faster.
+func (c *conn) answer(req *request, line []byte) {
+	if !req.answered.CompareAndSwap(false, true) {
+		return
+	}
+	c.write(line)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, req)
+	if c.idle != nil && len(c.pending) == 0 {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// write writes one line. After the first failure nothing is written any more.
+func (c *conn) write(line []byte) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	select {
+	case <-c.broken:
+		return
+	default:
+	}
+	if _, err := c.out.Write(line); err != nil {
+		c.breaking.Do(func() { close(c.broken) })
+	}
+}
+
+// drain waits until what was read is answered. What takes too long is answered
+// with an error; its result is dropped.
+func (c *conn) drain() {
+	idle := c.whenIdle()
+	select {
+	case <-idle:
+		return
+	case <-c.broken:
+		return
+	case <-time.After(drainLimit - lastWords):
+	}
+	c.mu.Lock()
+	late := make([]*request, 0, len(c.pending))
+	for req := range c.pending {
+		late = append(late, req)
+	}
+	c.mu.Unlock()
+	go func() { // writing blocks for good when the client does not read
+		for _, req := range late {
+			c.answer(req, shuttingDown(req))
+		}
+	}()
+	select {
+	case <-idle:
+	case <-c.broken:
+	case <-time.After(lastWords):
+	}
+}
+
+// lastWords is the part of drainLimit that is kept for the answers to what took
+// too long.
+const lastWords = 200 * time.Millisecond
+
+// whenIdle returns a channel that is closed when every answer is out.
+func (c *conn) whenIdle() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	idle := make(chan struct{})
+	if len(c.pending) == 0 {
+		close(idle)
+	} else {
+		c.idle = idle
+	}
+	return idle
+}
+
+// forward writes the server's notifications as they come.
+func (c *conn) forward(notifications <-chan mcp.JSONRPCNotification) {
+	for {
+		select {
+		case n := <-notifications:
+			if line, err := json.Marshal(n); err == nil {
+				c.write(append(line, '\n'))
+			}
+		case <-c.base.Done():
+			return
+		}
+	}
+}
