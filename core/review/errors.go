@@ -27,6 +27,7 @@ type Misfit string
 
 // The misfits.
 const (
+	UnknownWord    Misfit = "unknown_word"     // not one of the words that the argument takes
 	NotForStep     Misfit = "not_for_step"     // belongs to another step
 	NotWithStop    Misfit = "not_with_stop"    // an early stop takes no argument
 	OneRouteNeeded Misfit = "one_route_needed" // neither a bundle nor a profile was chosen

@@ -50,6 +50,11 @@ func Steps() []Step { return []Step{Triage, PrimaryReview, DeepReview, Synthesis
 // WorkingSteps returns the steps that a host carries out and reports.
 func WorkingSteps() []Step { return []Step{Triage, PrimaryReview, DeepReview, Synthesis} }
 
+// working reports whether s is one of WorkingSteps.
+func (s Step) working() bool {
+	return s == Triage || s == PrimaryReview || s == DeepReview || s == Synthesis
+}
+
 // stage is the part of the policy that step s runs under.
 func (s Step) stage() policy.Stage {
 	switch s {

@@ -22,21 +22,46 @@ type Report struct {
 	Signals          *Signals
 }
 
+// unknownWord names the first argument that holds a word it does not take, ""
+// when there is none.
+func (r *Report) unknownWord() string {
+	switch {
+	case !r.Step.working():
+		return "completed_step"
+	case !r.Status.outcome():
+		return "status"
+	case r.Bundle != "" && !r.Bundle.Valid():
+		return "selected_bundle"
+	case r.Profile != "" && !r.Profile.Valid():
+		return "selected_profile"
+	case r.CompletedProfile != "" && !r.CompletedProfile.Valid():
+		return "completed_profile"
+	}
+	return ""
+}
+
 // Start returns the first state of a review.
 func Start(runID string, task catalog.TaskType, assign Assign, now time.Time, ttl time.Duration) (Session, error) {
 	s := Session{RunID: runID, Task: task}
+	if !task.Valid() {
+		return s, s.misfit("task_type", UnknownWord)
+	}
 	return s.enter(Triage, assign, now, ttl)
 }
 
-// Advance reports one step. The checks come in this order: expiry, a session
-// that takes no more steps, the step, the step's own rules.
+// Advance reports one step. The checks come in this order: the words of the
+// report, expiry, a session that takes no more steps, the step, the step's own
+// rules.
 func (s Session) Advance(r Report, assign Assign, now time.Time, ttl time.Duration) (Session, error) {
+	if argument := r.unknownWord(); argument != "" {
+		return s, s.misfit(argument, UnknownWord)
+	}
 	switch {
 	case s.Expired(now):
 		return s, s.fail(CodeExpired)
 	case s.Status.outcome():
 		return s, s.fail(CodeTerminal)
-	case r.Step != s.Step || !r.Status.outcome():
+	case r.Step != s.Step:
 		return s, s.fail(CodeIllegal)
 	}
 	if r.Status != Completed {
@@ -64,6 +89,8 @@ func (s Session) Advance(r Report, assign Assign, now time.Time, ttl time.Durati
 // unchanged.
 func (s Session) Finish(outcome Status, now time.Time, ttl time.Duration) (Session, error) {
 	switch {
+	case !outcome.outcome():
+		return s, s.misfit("outcome", UnknownWord)
 	case s.Expired(now):
 		return s, s.fail(CodeExpired)
 	case s.Finalized && outcome == s.Status:

@@ -110,7 +110,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		return bad("status")
 	case !slices.Contains(Steps(), n.Step):
 		return bad("current_step")
-	case (n.Step == AwaitingOutcome) != (n.Status == Awaiting) && !(n.Step == AwaitingOutcome && n.Status.outcome()):
+	case !reachable(n.Step, n.Status):
 		return bad("status")
 	case n.Bundle != "" && !n.Bundle.Valid():
 		return bad("selected_bundle")
@@ -131,8 +131,15 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		return bad("current_profile")
 	case (n.Deep != nil) != (n.Step == DeepReview || n.Step == Synthesis || n.Step == AwaitingOutcome):
 		return bad("deep_assessment")
-	case n.Deep != nil && !n.Deep.possible():
-		return bad("deep_assessment")
+	}
+	if n.Deep != nil {
+		// The rules' own object: it is shared, and its lists are [] where the
+		// stored ones may be null.
+		if n.Deep = n.Deep.canonical(); n.Deep == nil {
+			return bad("deep_assessment")
+		}
+	}
+	switch {
 	case n.Step == DeepReview && !n.Deep.Escalate:
 		return bad("deep_assessment")
 	}
@@ -151,15 +158,25 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// possible reports whether the rules can give this assessment.
-func (a *Assessment) possible() bool {
+// reachable reports whether a session at step can have the status: a working
+// step is active or was stopped early, the end awaits or has an outcome.
+func reachable(step Step, status Status) bool {
+	if step == AwaitingOutcome {
+		return status == Awaiting || status.outcome()
+	}
+	return status == Active || status == Partial || status == Blocked
+}
+
+// canonical returns the assessment of the rules that equals a, nil when the
+// rules can't give one.
+func (a *Assessment) canonical() *Assessment {
 	for _, b := range assessments {
 		if a.Escalate == b.Escalate && a.ComplexitySignal == b.ComplexitySignal &&
 			slices.Equal(a.Rules, b.Rules) && slices.Equal(a.Reasons, b.Reasons) {
-			return true
+			return b
 		}
 	}
-	return false
+	return nil
 }
 
 // parseTime reads RFC 3339 in UTC, with any number of fractional digits.
