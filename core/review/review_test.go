@@ -307,8 +307,8 @@ func inputs(m model) []request {
 		completed = append(completed, c)
 	}
 	var out []request
-	for _, step := range []string{"triage", "primary_review", "deep_review", "synthesis", "awaiting_host_outcome", ""} {
-		for _, status := range []string{"completed", "partial", "blocked", "active", "awaiting_host_outcome", ""} {
+	for _, step := range []string{"triage", "primary_review", "deep_review", "synthesis"} {
+		for _, status := range []string{"completed", "partial", "blocked"} {
 			for _, bundle := range []string{"", "widget"} {
 				for _, profile := range []string{"", "code_explorer"} {
 					for _, c := range completed {
@@ -325,6 +325,12 @@ func inputs(m model) []request {
 		out = append(out, r)
 		r.status = "blocked"
 		out = append(out, r)
+	}
+	for _, word := range []string{"", "awaiting_host_outcome", "active", "Triage"} {
+		out = append(out,
+			request{step: word, status: "completed", completed: m.current(), signals: -1},
+			request{step: word, status: "partial", signals: -1},
+			request{step: m.step, status: word, completed: m.current(), signals: 0})
 	}
 	for _, outcome := range []string{"completed", "partial", "blocked", "active", "awaiting_host_outcome", "done"} {
 		out = append(out, request{finish: outcome})

@@ -34,12 +34,8 @@ func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
 	if reason := badMode(info); reason != "" {
 		return nil, nil, &Unusable{Reason: reason, Path: path}
 	}
-	for _, suffix := range sideSuffixes {
-		if side, err := os.Lstat(path + suffix); err == nil {
-			if reason := badMode(side); reason != "" {
-				return nil, nil, &Unusable{Reason: reason, Path: path + suffix}
-			}
-		}
+	if err := checkSides(path); err != nil {
+		return nil, nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,6 +59,18 @@ func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
 	return info, header, nil
 }
 
+// checkSides refuses side files that are no regular files.
+func checkSides(path string) error {
+	for _, suffix := range sideSuffixes {
+		if side, err := os.Lstat(path + suffix); err == nil {
+			if reason := badMode(side); reason != "" {
+				return &Unusable{Reason: reason, Path: path + suffix}
+			}
+		}
+	}
+	return nil
+}
+
 func badMode(info fs.FileInfo) Reason {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -80,6 +88,9 @@ func badMode(info fs.FileInfo) Reason {
 func create(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
+	}
+	if err := checkSides(path); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return unusable(path, err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/qa-orch/qa-orch/core/review"
@@ -15,21 +16,16 @@ import (
 // Inspector reads a store that it never changes, whether a server writes to it
 // meanwhile or none runs. It is not safe for concurrent use.
 type Inspector struct {
-	path   string
-	db     *sql.DB
-	info   fs.FileInfo // of the file that was opened
-	frozen bool        // opened as a file that nobody writes to
+	path string
+	*reading
+	info fs.FileInfo // of the file that was opened
 
-	version int64       // data version of the last Changed
-	stamp   fs.FileInfo // while frozen: what the file looked like then
+	version int64 // data version of the last Changed; -1 before the first
+	stamp   stamp // while nobody writes: what the files looked like when opened
 }
 
 // Inspect opens the file at path for reading. The error is an *Unusable.
-//
-// Nothing is created and no byte of the database is changed: while a -wal file
-// exists, a server runs or was killed, and the database is opened read-only
-// beside it; without one nobody has it open in that mode, and it is read as a
-// plain file, because SQLite would otherwise create side files.
+// Nothing is created beside the database and no byte of it is changed.
 func Inspect(ctx context.Context, path string) (*Inspector, error) {
 	in := &Inspector{path: path}
 	if err := in.open(ctx); err != nil {
@@ -38,43 +34,128 @@ func Inspect(ctx context.Context, path string) (*Inspector, error) {
 	return in, nil
 }
 
-func (in *Inspector) open(ctx context.Context) (err error) {
+func (in *Inspector) open(ctx context.Context) error {
 	info, header, err := checkFile(in.path)
 	if err != nil {
 		return err
 	}
-	q := url.Values{}
-	q.Set("mode", "ro")
-	q.Set("_busy_timeout", "1000")
-	q.Set("_query_only", "1")
-	wal := exists(in.path + "-wal")
-	in.frozen = !wal && len(header) > walOffset && header[walOffset] == 2
-	switch {
-	case in.frozen:
-		q.Set("immutable", "1")
-	case !wal && hotJournal(in.path):
+	if !exists(in.path+"-wal") && !isWAL(header) && hotJournal(in.path) {
 		return &Unusable{Reason: HotJournal, Path: in.path}
 	}
-	db, err := sql.Open("sqlite", uri(in.path, q))
+	seen := stampOf(in.path)
+	r, err := openReadOnly(in.path, header)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			db.Close()
-		}
-	}()
-	db.SetMaxOpenConns(1)
-	if _, err := checkSchema(ctx, db, in.path); err != nil {
+	if _, err := checkSchema(ctx, r.db, in.path); err != nil {
+		r.Close()
 		return err
 	}
-	in.db, in.info, in.stamp, in.version = db, info, info, -1
+	in.reading, in.info, in.stamp, in.version = r, info, seen, -1
 	return nil
 }
+
+// reading is a database opened so that nothing on disk changes.
+type reading struct {
+	db    *sql.DB
+	still bool   // nobody writes to what db reads: a writer has to be noticed from outside
+	copy  string // folder of the copy that db reads, "" when it reads the file itself
+}
+
+// openReadOnly opens the database without recovery and without making side files.
+//
+//   - With -wal and -shm a server runs or was killed: SQLite reads beside it and
+//     is told to leave the shared index alone.
+//   - In WAL mode without -wal nobody has it open: it is read as a plain file,
+//     because SQLite would otherwise create side files.
+//   - A -wal without -shm was left by a copy or a restart of the machine. SQLite
+//     can't read that without making a -shm, so a copy is read.
+//   - In any other mode there are no side files.
+func openReadOnly(path string, header []byte) (*reading, error) {
+	q := url.Values{}
+	q.Set("_busy_timeout", "1000")
+	q.Set("_query_only", "1")
+	q.Set("mode", "ro")
+	r := &reading{}
+	switch wal := exists(path + "-wal"); {
+	case wal && !exists(path+"-shm"):
+		folder, err := copyOf(path)
+		if err != nil {
+			return nil, err
+		}
+		r.still, r.copy, path = true, folder, filepath.Join(folder, copyName)
+		q.Set("mode", "rw")
+	case wal:
+		q.Set("readonly_shm", "1")
+	case isWAL(header):
+		r.still = true
+		q.Set("immutable", "1")
+	}
+	var err error
+	if r.db, err = sql.Open("sqlite", uri(path, q)); err != nil {
+		r.removeCopy()
+		return nil, err
+	}
+	r.db.SetMaxOpenConns(1)
+	return r, nil
+}
+
+// Close lets go of the file.
+func (r *reading) Close() error {
+	err := r.db.Close()
+	r.removeCopy()
+	return err
+}
+
+func (r *reading) removeCopy() {
+	if r.copy != "" {
+		os.RemoveAll(r.copy)
+	}
+}
+
+const copyName = "store"
+
+// copyOf copies the database and its -wal into a new private folder.
+func copyOf(path string) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "qa-orch-"); err != nil {
+		return "", err
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		var data []byte
+		if data, err = os.ReadFile(path + suffix); err == nil {
+			err = os.WriteFile(filepath.Join(folder, copyName+suffix), data, 0o600)
+		}
+		if err != nil {
+			os.RemoveAll(folder)
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+func isWAL(header []byte) bool { return len(header) > walOffset && header[walOffset] == 2 }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// stamp is what a database and its side files look like from outside.
+type stamp struct {
+	size, walSize       int64
+	modified, walChange time.Time
+	shm                 bool
+}
+
+func stampOf(path string) stamp {
+	st := stamp{size: -1, walSize: -1, shm: exists(path + "-shm")}
+	if info, err := os.Lstat(path); err == nil {
+		st.size, st.modified = info.Size(), info.ModTime()
+	}
+	if info, err := os.Lstat(path + "-wal"); err == nil {
+		st.walSize, st.walChange = info.Size(), info.ModTime()
+	}
+	return st
 }
 
 // hotJournal reports whether a rollback journal waits to be played back, which
@@ -121,15 +202,13 @@ func (in *Inspector) Changed(ctx context.Context) (bool, error) {
 	if err != nil {
 		return true, unusable(in.path, err)
 	}
-	stale := !os.SameFile(info, in.info) || in.frozen && exists(in.path+"-wal") ||
-		in.frozen && (info.Size() != in.stamp.Size() || !info.ModTime().Equal(in.stamp.ModTime()))
-	if stale {
-		in.db.Close()
+	if !os.SameFile(info, in.info) || in.still && stampOf(in.path) != in.stamp || exists(in.path+"-wal") != (in.stamp.walSize >= 0) {
+		in.reading.Close()
 		if err := in.open(ctx); err != nil {
 			return true, unusable(in.path, err)
 		}
 	}
-	if in.frozen {
+	if in.still {
 		first := in.version == -1
 		in.version = 0
 		return first, nil
@@ -156,6 +235,3 @@ func (in *Inspector) Integrity(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Close lets go of the file.
-func (in *Inspector) Close() error { return in.db.Close() }

@@ -16,12 +16,12 @@ func readRows(ctx context.Context, db querier) (sessions []review.Session, bad i
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var runID, payload []byte
+		var runID, payload any
 		if err := rows.Scan(&runID, &payload); err != nil {
 			return nil, 0, err
 		}
 		var s review.Session
-		if decode(string(runID), payload, &s) != nil {
+		if decode(runID, payload, &s) != nil {
 			bad++
 			continue
 		}

@@ -71,10 +71,12 @@ type handle struct {
 
 	// How many rows are active and how many are stopped, as of the file's data
 	// version; that is -1 before the first count and changes when another
-	// process commits.
+	// process commits. Until they are audited the counts are by the index alone
+	// and include rows that can't be read.
 	version int64
 	active  int
 	stopped int
+	audited bool
 }
 
 func (h *handle) close() {
@@ -149,8 +151,11 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	info, _, err := checkFile(path)
+	info, header, err := checkFile(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := refuseUnrecovered(ctx, path, header); err != nil {
 		return nil, err
 	}
 	h := &handle{info: info, version: -1}
@@ -199,6 +204,24 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		}
 	}
 	return h, nil
+}
+
+// refuseUnrecovered refuses a database that isn't ours before a connection that
+// may write takes over its -wal: closing that would move the -wal into the file.
+func refuseUnrecovered(ctx context.Context, path string, header []byte) error {
+	if !exists(path + "-wal") {
+		return nil
+	}
+	r, err := openReadOnly(path, header)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var u *Unusable
+	if _, err := checkSchema(ctx, r.db, path); errors.As(err, &u) {
+		return u
+	}
+	return nil // whatever else is wrong, opening it for writing tells better
 }
 
 func useWAL(ctx context.Context, db *sql.DB, path string) error {
@@ -252,14 +275,15 @@ func checkSchema(ctx context.Context, db querier, path string) (empty bool, err 
 		}
 	}
 	var rows int
-	var version sql.NullInt64
-	err = db.QueryRowContext(ctx, `SELECT count(*), max(schema_version) FROM session_store_metadata`).Scan(&rows, &version)
-	switch {
-	case err != nil:
+	var stored any
+	err = db.QueryRowContext(ctx, `SELECT count(*), max(schema_version) FROM session_store_metadata`).Scan(&rows, &stored)
+	if err != nil {
 		return false, err
-	case version.Int64 > SchemaVersion:
+	}
+	switch version, ok := stored.(int64); {
+	case ok && version > SchemaVersion:
 		return false, &Unusable{Reason: NewerSchema, Path: path}
-	case rows != 1 || version.Int64 != SchemaVersion:
+	case !ok || version != SchemaVersion || rows != 1:
 		return false, foreign
 	}
 	return false, nil
@@ -329,11 +353,11 @@ func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle
 		}
 		return unusable(s.path, err)
 	}
-	active, stopped := h.active, h.stopped
+	active, stopped, audited := h.active, h.stopped, h.audited
 	keep, ferr := f(ctx, h, tx)
 	if ferr != nil && !keep {
 		tx.Rollback()
-		h.active, h.stopped = active, stopped
+		h.active, h.stopped, h.audited = active, stopped, audited
 		if resultCode(ferr) != 0 {
 			s.drop()
 		}
@@ -356,12 +380,16 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 		if err := h.count(ctx, tx); err != nil {
 			return false, unusable(s.path, err)
 		}
-		unreadable, err := h.purge(ctx, tx, now)
-		if err != nil {
+		if err := h.purge(ctx, tx, now); err != nil {
 			return false, unusable(s.path, err)
 		}
 		s.retained.Purge(now)
-		if h.active-unreadable >= limit {
+		if h.active+h.stopped+s.retained.Len() >= limit {
+			if err := h.audit(ctx, tx); err != nil {
+				return false, unusable(s.path, err)
+			}
+		}
+		if h.active >= limit {
 			return true, store.ErrFull
 		}
 		if err := s.evict(ctx, h, tx, limit); err != nil {
@@ -390,45 +418,59 @@ func (h *handle) count(ctx context.Context, tx *sql.Tx) error {
 		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('active', 'awaiting_host_outcome')),
 		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('completed', 'partial', 'blocked'))`).Scan(&h.active, &h.stopped)
 	if err == nil {
-		h.version = version
+		h.version, h.audited = version, false
 	}
 	return err
 }
 
-// purge deletes what has expired and returns how many rows that count as active
-// look expired but can't be read: those stay.
-func (h *handle) purge(ctx context.Context, tx *sql.Tx, now time.Time) (unreadable int, err error) {
+// audit leaves the rows that can't be read out of the counts: they take nobody's
+// place. It reads every row, and so is only called where room gets scarce, once
+// until another process writes again; this one writes no such rows.
+func (h *handle) audit(ctx context.Context, tx *sql.Tx) error {
+	if h.audited {
+		return nil
+	}
+	sessions, _, err := readRows(ctx, tx)
+	if err != nil {
+		return err
+	}
+	h.active, h.stopped, h.audited = 0, 0, true
+	for i := range sessions {
+		h.shift(&sessions[i], +1)
+	}
+	return nil
+}
+
+// purge deletes what has expired. Rows that can't be read stay.
+func (h *handle) purge(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	var expired []review.Session
 	for _, status := range review.Statuses() {
 		rows, err := tx.QueryContext(ctx, `SELECT run_id, payload FROM sessions WHERE `+statusExpr+` = ? AND `+expiryExpr+` <= ?`,
 			string(status), now.UTC().Format(secondLayout))
 		if err != nil {
-			return 0, err
+			return err
 		}
 		for rows.Next() {
-			var runID, payload []byte
+			var runID, payload any
 			if err := rows.Scan(&runID, &payload); err != nil {
 				rows.Close()
-				return 0, err
+				return err
 			}
 			var session review.Session
-			switch err := decode(string(runID), payload, &session); {
-			case err == nil && session.Expired(now):
+			if decode(runID, payload, &session) == nil && session.Expired(now) {
 				expired = append(expired, session)
-			case err != nil && (status == review.Active || status == review.Awaiting):
-				unreadable++
 			}
 		}
 		if err := rows.Err(); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for i := range expired {
 		if err := h.remove(ctx, tx, &expired[i]); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return unreadable, nil
+	return nil
 }
 
 func (h *handle) remove(ctx context.Context, tx *sql.Tx, session *review.Session) error {
@@ -490,7 +532,7 @@ func (h *handle) oldestStopped(ctx context.Context, tx *sql.Tx, oldest *review.S
 		}
 		second, seen := "", false
 		for rows.Next() {
-			var runID, payload []byte
+			var runID, payload any
 			var at sql.NullString
 			if err := rows.Scan(&runID, &payload, &at); err != nil {
 				rows.Close()
@@ -500,7 +542,7 @@ func (h *handle) oldestStopped(ctx context.Context, tx *sql.Tx, oldest *review.S
 				break
 			}
 			var session review.Session
-			if decode(string(runID), payload, &session) != nil {
+			if decode(runID, payload, &session) != nil {
 				continue
 			}
 			second, seen = at.String, true
@@ -516,12 +558,19 @@ func (h *handle) oldestStopped(ctx context.Context, tx *sql.Tx, oldest *review.S
 	return found, nil
 }
 
-// decode reads a row. The payload must be the session that the row's key names.
-func decode(runID string, payload []byte, s *review.Session) error {
-	if err := json.Unmarshal(payload, s); err != nil {
+// decode reads a row as the driver gives it: both columns must be text (a key of
+// another type is never found by its id), and the payload the session that the
+// key names.
+func decode(runID, payload any, s *review.Session) error {
+	id, ok := runID.(string)
+	text, ok2 := payload.(string)
+	if !ok || !ok2 {
+		return review.ErrMalformed
+	}
+	if err := json.Unmarshal([]byte(text), s); err != nil {
 		return err
 	}
-	if s.RunID != runID {
+	if s.RunID != id {
 		return review.ErrMalformed
 	}
 	return nil
@@ -556,7 +605,7 @@ func (s *Store) reader(ctx context.Context) (*handle, error) {
 }
 
 func (s *Store) row(row *sql.Row, runID string) (review.Session, error) {
-	var payload []byte
+	var payload any
 	switch err := row.Scan(&payload); {
 	case errors.Is(err, sql.ErrNoRows):
 		return review.Session{}, store.ErrNotFound

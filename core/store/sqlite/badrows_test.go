@@ -1,0 +1,188 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/qa-orch/qa-orch/core/catalog"
+	"github.com/qa-orch/qa-orch/core/review"
+	"github.com/qa-orch/qa-orch/core/store"
+	"github.com/qa-orch/qa-orch/core/store/sqlite"
+	"github.com/qa-orch/qa-orch/core/store/storetest"
+)
+
+// badRows are rows that no session comes from, by what is wrong with them. Each
+// value is a pair of SQL literals.
+func badRows(t testing.TB) map[string]string {
+	good := func(n int) string { return payload(t, storetest.New(n, 0)) }
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	own := quote(storetest.ID(77))
+	stopped, err := storetest.Stop(0)(storetest.New(77, 0))
+	must(t, err)
+	return map[string]string{
+		"not JSON":               own + `, 'not JSON'`,
+		"empty":                  own + `, ''`,
+		"truncated":              own + `, ` + quote(good(77)[:300]),
+		"an array":               own + `, '[1,2]'`,
+		"a number":               own + `, '7'`,
+		"NULL key":               `NULL, ` + quote(good(77)),
+		"BLOB payload":           own + `, CAST(` + quote(good(77)) + ` AS BLOB)`,
+		"BLOB key":               `CAST(` + own + ` AS BLOB), ` + quote(good(77)),
+		"random BLOB":            own + `, x'00ff00fe'`,
+		"another's run_id":       own + `, ` + quote(good(78)),
+		"a key that is no id":    `'key', ` + quote(good(78)),
+		"unknown status":         own + `, ` + quote(strings.Replace(good(77), `"active"`, `"paused"`, 1)),
+		"numeric status":         own + `, ` + quote(strings.Replace(good(77), `"active"`, `5`, 1)),
+		"only a status":          own + `, '{"status":"active"}'`,
+		"active for ever":        own + `, '{"status":"active","expires_at":"9999-12-31T23:59:59Z"}'`,
+		"long expired":           own + `, '{"status":"active","expires_at":"1999-12-31T23:59:59Z"}'`,
+		"stopped, unreadable":    own + `, '{"status":"blocked","expires_at":"1999-12-31T23:59:59Z"}'`,
+		"stopped under NULL":     `NULL, ` + quote(payload(t, stopped)),
+		"stopped, BLOB key":      `CAST(` + own + ` AS BLOB), ` + quote(payload(t, stopped)),
+		"numeric time":           own + `, '{"status":"active","expires_at":5}'`,
+		"nested 2000 deep":       own + `, ` + quote(strings.Repeat("[", 2000)),
+		"two megabytes":          own + `, ` + quote(strings.Repeat("x", 2<<20)),
+		"a status twice":         own + `, '{"status":"active","status":"blocked"}'`,
+		"NUL in the text":        own + `, 'a' || char(0) || 'b'`,
+		"not UTF-8":              own + `, CAST(x'7b22fffe227d' AS TEXT)`,
+		"JSON with JSON5 extras": own + `, '{status:"active",}'`,
+	}
+}
+
+func dump(t testing.TB, path string) string {
+	t.Helper()
+	db := raw(t, path)
+	defer db.Close()
+	var out string
+	must(t, db.QueryRow(`SELECT coalesce(group_concat(coalesce(quote(run_id), 'NULL') || typeof(run_id) || ' ' || typeof(payload) || quote(payload), char(10)), '')
+		FROM sessions WHERE run_id IS NULL OR typeof(run_id) = 'blob' OR run_id IN (?, 'key')`, storetest.ID(77)).Scan(&out))
+	return out
+}
+
+func TestBadRowsStopNobody(t *testing.T) {
+	t.Parallel()
+	for name, row := range badRows(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			path := filepath.Join(t.TempDir(), "s")
+			execute(t, path, schema, `INSERT INTO sessions VALUES (`+row+`)`)
+			before := dump(t, path)
+			var warnings atomic.Int32
+			s := sqlite.New(path, func(err error) {
+				var bad *sqlite.BadRows
+				if !errors.As(err, &bad) || bad.Count != 1 || strings.Contains(err.Error(), "qar-") {
+					t.Errorf("warned of %v", err)
+				}
+				warnings.Add(1)
+			})
+			defer s.Close()
+
+			// At the limit of one: the bad row takes nobody's place.
+			must(t, s.Create(ctx, storetest.New(1, 0), storetest.T0, 1))
+			if err := s.Create(ctx, storetest.New(2, 0), storetest.T0, 1); !errors.Is(err, store.ErrFull) {
+				t.Fatalf("the limit does not hold: %v", err)
+			}
+			_, err := s.Update(ctx, storetest.ID(1), storetest.Stop(0))
+			must(t, err)
+			must(t, s.Create(ctx, storetest.New(2, 0), storetest.T0, 2)) // beside the stopped one
+			got, err := s.Get(ctx, storetest.ID(1))
+			if err != nil || !got.Stopped() {
+				t.Fatalf("the stopped session had to give way to a bad row: %v", err)
+			}
+			must(t, s.Create(ctx, storetest.New(3, 0), storetest.T0, 2)) // it gives way to a good one
+			if _, err := s.Get(ctx, storetest.ID(1)); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("got %v", err)
+			}
+			if err := s.Create(ctx, storetest.New(4, 0), storetest.T0, 2); !errors.Is(err, store.ErrFull) {
+				t.Fatalf("the limit does not hold: %v", err)
+			}
+			// After all have expired, starts go on purging and counting right.
+			for n := 5; n < 9; n++ {
+				now := time.Duration(n) * storetest.TTL
+				must(t, s.Create(ctx, storetest.New(n, now), storetest.T0.Add(now), 1))
+				if err := s.Create(ctx, storetest.New(n+10, now), storetest.T0.Add(now), 1); !errors.Is(err, store.ErrFull) {
+					t.Fatalf("the limit does not hold: %v", err)
+				}
+			}
+			list, err := s.List(ctx, storetest.T0)
+			if err != nil || len(list) != 1 || list[0].RunID != storetest.ID(8) {
+				t.Fatalf("listed %v, %v", list, err)
+			}
+			if warnings.Load() == 0 {
+				t.Error("nobody was told")
+			}
+			if _, err := s.Get(ctx, storetest.ID(77)); !errors.Is(err, store.ErrNotFound) {
+				wantReason(t, err, sqlite.BadRow)
+				_, err = s.Update(ctx, storetest.ID(77), storetest.Choose(catalog.RubyReviewer, 0))
+				wantReason(t, err, sqlite.BadRow)
+			}
+			must(t, s.Close())
+			if after := dump(t, path); after != before {
+				t.Errorf("the bad row was changed:\n%.200s\nwas\n%.200s", after, before)
+			}
+			wantRows(t, inspect(t, path), 1, 8)
+		})
+	}
+}
+
+// TestPythonStore: a file of the earlier edition opens, continues and finalizes,
+// and keeps the form that edition knows.
+func TestPythonStore(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s")
+	python := func(s review.Session) string { // json.dumps's separators, isoformat's time
+		text := strings.NewReplacer(`":`, `": `, `,"`, `, "`, `Z"`, `+00:00"`, ".000000", "").Replace(payload(t, s))
+		return "INSERT INTO sessions VALUES ('" + s.RunID + "', '" + text + "');"
+	}
+	waiting := storetest.New(2, 123456*time.Microsecond)
+	for _, r := range []review.Report{
+		{Step: review.Triage, Status: review.Completed, Profile: catalog.PythonReviewer},
+		{Step: review.PrimaryReview, Status: review.Completed, CompletedProfile: catalog.PythonReviewer, Signals: new(review.Signals)},
+		{Step: review.Synthesis, Status: review.Completed},
+	} {
+		var err error
+		waiting, err = waiting.Advance(r, storetest.Assign, storetest.T0.Add(123456*time.Microsecond), storetest.TTL)
+		must(t, err)
+	}
+	stopped, err := storetest.Stop(0)(storetest.New(3, 0))
+	must(t, err)
+	execute(t, path, schema, python(storetest.New(1, 0))+python(waiting)+python(stopped))
+
+	s := open(t, path)
+	list, err := s.List(ctx, storetest.T0)
+	if err != nil || len(list) != 3 || list[0].RunID != storetest.ID(2) || list[0] != waiting {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	next, err := s.Update(ctx, storetest.ID(1), storetest.Choose(catalog.RubyReviewer, time.Minute))
+	must(t, err)
+	for n, outcome := range map[int]review.Status{2: review.Partial, 3: review.Blocked} {
+		got, err := s.Update(ctx, storetest.ID(n), storetest.Finish(outcome, time.Minute))
+		if err != nil || !got.Finalized {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	must(t, s.Close())
+
+	db := raw(t, path)
+	defer db.Close()
+	var ids, text, tables string
+	must(t, db.QueryRow(`SELECT group_concat(run_id), max(payload) FROM sessions`).Scan(&ids, &text))
+	if ids != storetest.ID(1) || text != payload(t, next) {
+		t.Errorf("rows %s: %s", ids, text)
+	}
+	must(t, db.QueryRow(`SELECT group_concat(sql, '; ') FROM (SELECT sql FROM sqlite_master WHERE type <> 'index' ORDER BY name)`).Scan(&tables))
+	if want := `CREATE TABLE session_store_metadata (schema_version INTEGER NOT NULL); CREATE TABLE sessions (run_id TEXT PRIMARY KEY, payload TEXT NOT NULL)`; tables != want {
+		t.Errorf("tables are now %s", tables)
+	}
+	// Another process does not know the finalized ones.
+	if _, err := open(t, path).Get(ctx, storetest.ID(2)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
