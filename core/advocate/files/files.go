@@ -169,47 +169,31 @@ func (f *Folder) List() ([]*advocate.Review, []Skipped, error) {
 	return reviews, skipped, nil
 }
 
-// read reads one review file. It follows no link and opens nothing but a regular file, for a pipe
-// would block.
+var (
+	errLink      = errors.New("it is a symbolic link")
+	errIrregular = errors.New("it is no regular file")
+)
+
+// read reads one review file. It follows no link and reads nothing but a regular file.
 func read(path, id string) (*advocate.Review, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, plain(err)
-	}
-	switch {
-	case before.Mode()&fs.ModeSymlink != 0:
-		return nil, errors.New("it is a symbolic link")
-	case !before.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
-	case before.Size() > MaxBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", MaxBytes)
-	}
-	file, err := os.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return nil, plain(err)
 	}
 	defer file.Close()
-	// Replaced by a newer version since the look at it is fine, as long as it is a file still.
-	now, err := file.Stat()
-	if err != nil {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
 		return nil, plain(err)
+	case !info.Mode().IsRegular():
+		return nil, errIrregular
+	case info.Size() > MaxBytes:
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxBytes)
 	}
-	if !now.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
-	data := make([]byte, 0, now.Size()+1)
-	for len(data) <= MaxBytes {
-		n, err := file.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, plain(err)
-		}
-		if len(data) == cap(data) {
-			data = slices.Grow(data, 4096)
-		}
+	// A review file is replaced, never changed, so its size stays what it is.
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil, plain(err)
 	}
 	r, err := advocate.UnmarshalFile(data)
 	if err != nil {

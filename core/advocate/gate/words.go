@@ -103,12 +103,13 @@ func count(ids []int32) Words {
 // split calls emit with each token of the text: a run of letters and digits, folded. The token is
 // valid during the call only.
 func (r *Reader) split(text string, emit func([]byte)) {
-	text = norm.NFKC.String(text)
+	if !composed(text) {
+		text = norm.NFKC.String(text)
+	}
 	buf := r.buf[:0]
 	var (
 		pair    bool // the token is of a script that puts no spaces between words
 		flush   = func() { emitToken(buf, pair, emit); buf = buf[:0] }
-		decomp  [64]byte
 		isToken = func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.Is(unicode.Mc, c) }
 	)
 	for _, c := range text {
@@ -116,9 +117,14 @@ func (r *Reader) split(text string, emit func([]byte)) {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
 		case 'A' <= c && c <= 'Z':
 			c += 'a' - 'A'
+		case 'а' <= c && c <= 'я':
+		case 'А' <= c && c <= 'Я':
+			c += 'а' - 'А'
 		case c < utf8.RuneSelf:
 			flush()
 			continue
+		case 'À' <= c && c <= 'ÿ' && c != '×' && c != '÷':
+			c = unicode.ToLower(c)
 		case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf):
 			continue // a mark of the letter before, or invisible
 		case !isToken(c):
@@ -140,10 +146,14 @@ func (r *Reader) split(text string, emit func([]byte)) {
 			c = 'е'
 		case c == 'й' || 'а' <= c && c <= 'я':
 		default:
-			d := norm.NFD.AppendString(decomp[:0], string(c))
-			for _, part := range string(d) {
-				if !unicode.Is(unicode.Mn, part) {
-					buf = utf8.AppendRune(buf, part)
+			start := len(buf)
+			buf = utf8.AppendRune(buf, c)
+			if parts := norm.NFD.Properties(buf[start:]).Decomposition(); parts != nil {
+				buf = buf[:start]
+				for _, part := range string(parts) {
+					if !unicode.Is(unicode.Mn, part) {
+						buf = utf8.AppendRune(buf, part)
+					}
 				}
 			}
 			continue
@@ -152,6 +162,20 @@ func (r *Reader) split(text string, emit func([]byte)) {
 	}
 	flush()
 	r.buf = buf[:0]
+}
+
+// composed tells whether the text consists of characters only that normalization leaves alone, as
+// nearly all texts in English, Spanish and Russian do; it is much faster than the normalization.
+func composed(text string) bool {
+	for _, c := range text {
+		switch {
+		case c < 0xA0, 0xC0 <= c && c <= 0xFF, 0x400 <= c && c <= 0x45F:
+		case c == '¡', c == '«', c == '»', c == '¿', '‒' <= c && c <= '―', '‘' <= c && c <= '‟':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // emitToken passes one run of letters on. A script without spaces is cut into overlapping pairs, for
