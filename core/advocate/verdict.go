@@ -250,7 +250,7 @@ var rules = map[Rule]string{
 	RuleMostCountered:    "more points are countered than conceded",
 	RuleTwoLensesRefute:  "two or more lenses that refute the claim refute it",
 	RuleOneLensRefutes:   "exactly one lens that refutes the claim asks for revision",
-	RuleTwoLensesRevise:  "two or more lenses that ask for revision ask for revision",
+	RuleTwoLensesRevise:  "revision is asked for when two or more lenses ask for it",
 	RuleLensesSurvive:    "no lens refutes the claim and fewer than two ask for revision",
 }
 
