@@ -80,6 +80,9 @@ func UnmarshalFile(data []byte) (*Review, error) {
 	if err := r.readTimes(s); err != nil {
 		return nil, err
 	}
+	if r.Claim == "" {
+		return nil, errors.New("claim is missing")
+	}
 	if r.Mode.Phases() == nil {
 		return nil, errors.New("mode is unknown")
 	}
