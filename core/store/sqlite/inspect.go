@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -66,8 +68,9 @@ type reading struct {
 //
 //   - With -wal and -shm a server runs or was killed: SQLite reads beside it and
 //     is told to leave the shared index alone.
-//   - In WAL mode without -wal nobody has it open: it is read as a plain file,
-//     because SQLite would otherwise create side files.
+//   - In WAL mode with nothing in the -wal, or none, all is in the file itself,
+//     which is read as a plain file. SQLite would otherwise create side files, or
+//     try for ten seconds to make sense of a -wal that was cut off at its header.
 //   - A -wal without -shm was left by a copy or a restart of the machine. SQLite
 //     can't read that without making a -shm, so a copy is read.
 //   - In any other mode there are no side files.
@@ -77,15 +80,15 @@ func openReadOnly(path string, header []byte) (*reading, error) {
 	q.Set("_query_only", "1")
 	q.Set("mode", "ro")
 	r := &reading{}
-	switch wal := exists(path + "-wal"); {
-	case wal && !exists(path+"-shm"):
+	switch frames := hasFrames(path); {
+	case frames && !exists(path+"-shm"):
 		folder, err := copyOf(path)
 		if err != nil {
 			return nil, err
 		}
 		r.still, r.copy, path = true, folder, filepath.Join(folder, copyName)
 		q.Set("mode", "rw")
-	case wal:
+	case frames:
 		q.Set("readonly_shm", "1")
 	case isWAL(header):
 		r.still = true
@@ -131,6 +134,25 @@ func copyOf(path string) (folder string, err error) {
 		}
 	}
 	return folder, nil
+}
+
+// hasFrames reports whether the -wal holds more than its own header.
+func hasFrames(path string) bool {
+	const headerSize = 32
+	f, err := os.Open(path + "-wal")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() <= headerSize {
+		return false
+	}
+	var magic [4]byte
+	if _, err := io.ReadFull(f, magic[:]); err != nil {
+		return false
+	}
+	return binary.BigEndian.Uint32(magic[:])&^1 == 0x377f0682
 }
 
 func isWAL(header []byte) bool { return len(header) > walOffset && header[walOffset] == 2 }
@@ -180,6 +202,9 @@ type Rows struct {
 // Rows reads the store: the sessions that have not expired at now. An empty
 // file has none.
 func (in *Inspector) Rows(ctx context.Context, now time.Time) (Rows, error) {
+	if err := in.follow(ctx); err != nil {
+		return Rows{}, err
+	}
 	empty, err := checkSchema(ctx, in.db, in.path)
 	if err != nil {
 		return Rows{}, unusable(in.path, err)
@@ -195,18 +220,10 @@ func (in *Inspector) Rows(ctx context.Context, now time.Time) (Rows, error) {
 }
 
 // Changed reports whether the store may have changed since the last call, true
-// on the first. It reopens the file where it was replaced or where a server has
-// started or gone since. It costs well under a millisecond.
+// on the first. It costs well under a millisecond.
 func (in *Inspector) Changed(ctx context.Context) (bool, error) {
-	info, err := os.Lstat(in.path)
-	if err != nil {
-		return true, unusable(in.path, err)
-	}
-	if !os.SameFile(info, in.info) || in.still && stampOf(in.path) != in.stamp || exists(in.path+"-wal") != (in.stamp.walSize >= 0) {
-		in.reading.Close()
-		if err := in.open(ctx); err != nil {
-			return true, unusable(in.path, err)
-		}
+	if err := in.follow(ctx); err != nil {
+		return true, err
 	}
 	if in.still {
 		first := in.version == -1
@@ -220,6 +237,22 @@ func (in *Inspector) Changed(ctx context.Context) (bool, error) {
 	changed := version != in.version
 	in.version = version
 	return changed, nil
+}
+
+// follow opens the file again where it was replaced, where a server has started
+// or gone, and where a file that nobody was writing to has changed.
+func (in *Inspector) follow(ctx context.Context) error {
+	info, err := os.Lstat(in.path)
+	if err != nil {
+		return unusable(in.path, err)
+	}
+	now := stampOf(in.path)
+	if os.SameFile(info, in.info) && (now.walSize >= 0) == (in.stamp.walSize >= 0) && (!in.still || now == in.stamp) {
+		return nil
+	}
+	in.reading.Close()
+	in.info = nil // until it opens again no file is the one that was opened
+	return unusable(in.path, in.open(ctx))
 }
 
 // Integrity runs SQLite's own check over the whole file. A damaged file gives

@@ -78,6 +78,18 @@ func TestInspectChangesNothing(t *testing.T) {
 			leaveWAL(t, p, schema, row)
 			must(t, os.WriteFile(p+"-shm", make([]byte, 32768), 0o600))
 		},
+		"a -wal cut off at its header": func(t *testing.T, p string) {
+			leaveWAL(t, p, schema, row)
+			execute(t, p, `PRAGMA wal_checkpoint(TRUNCATE)`)
+			data := append([]byte{0x37, 0x7f, 0x06, 0x82, 0x00, 0x2d, 0xe2, 0x18, 0, 0, 0x10, 0}, make([]byte, 20)...)
+			data[20] = 7
+			must(t, os.WriteFile(p+"-wal", data, 0o600))
+			must(t, os.WriteFile(p+"-shm", make([]byte, 32768), 0o600))
+		},
+		"a garbage -wal": func(t *testing.T, p string) {
+			execute(t, p, `PRAGMA journal_mode = WAL`, schema, row)
+			must(t, os.WriteFile(p+"-wal", make([]byte, 5000), 0o600))
+		},
 		"an empty -shm": func(t *testing.T, p string) { leaveWAL(t, p, schema, row); must(t, os.WriteFile(p+"-shm", nil, 0o600)) },
 		"a running server": func(t *testing.T, p string) {
 			must(t, open(t, p).Create(context.Background(), storetest.New(1, 0), storetest.T0, 9))

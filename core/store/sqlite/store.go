@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"sync"
@@ -63,6 +64,7 @@ func (b *BadRows) Error() string {
 // handle is an open file.
 type handle struct {
 	info  fs.FileInfo // of the file that was opened
+	wal   fs.FileInfo // of its -wal
 	write *sql.DB     // one connection, for transitions
 	read  *sql.DB     // one connection, so that reading never waits for a writer
 
@@ -110,7 +112,11 @@ func (s *Store) handle(ctx context.Context) (*handle, error) {
 		if err == nil && os.SameFile(info, s.db.info) {
 			return s.db, nil
 		}
+		old := s.db
 		s.drop()
+		if err == nil {
+			old.removeStaleWAL(s.path)
+		}
 	}
 	deadline := time.Now().Add(busyTimeout)
 	for {
@@ -129,6 +135,18 @@ func (s *Store) handle(ctx context.Context) (*handle, error) {
 	}
 }
 
+// removeStaleWAL removes the side files of a database that another file has
+// taken the place of: SQLite would play them into the new one. Side files that
+// came with the new file, or that another process has made for it, are others
+// than this handle's and stay.
+func (h *handle) removeStaleWAL(path string) {
+	info, err := os.Lstat(path + "-wal")
+	if err == nil && h.wal != nil && os.SameFile(info, h.wal) {
+		os.Remove(path + "-wal")
+		os.Remove(path + "-shm")
+	}
+}
+
 func (s *Store) drop() {
 	if s.db != nil {
 		s.db.close()
@@ -136,10 +154,10 @@ func (s *Store) drop() {
 	}
 }
 
-func dsn(path string) string {
+func dsn(path, busyMillis string) string {
 	q := url.Values{}
 	q.Set("mode", "rw")
-	q.Set("_busy_timeout", "5000")
+	q.Set("_busy_timeout", busyMillis)
 	q.Set("_txlock", "immediate")
 	q.Set("_synchronous", "FULL")
 	q.Add("_pragma", "fullfsync(1)")
@@ -159,10 +177,10 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		return nil, err
 	}
 	h := &handle{info: info, version: -1}
-	if h.write, err = sql.Open("sqlite", dsn(path)); err != nil {
+	if h.write, err = sql.Open("sqlite", dsn(path, "0")); err != nil {
 		return nil, err
 	}
-	if h.read, err = sql.Open("sqlite", dsn(path)+"&_query_only=1"); err != nil {
+	if h.read, err = sql.Open("sqlite", dsn(path, "5000")+"&_query_only=1"); err != nil {
 		h.write.Close()
 		return nil, err
 	}
@@ -191,6 +209,9 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		return nil, err
 	}
 	if err := tighten(path); err != nil {
+		return nil, err
+	}
+	if h.wal, err = os.Lstat(path + "-wal"); err != nil {
 		return nil, err
 	}
 	for stmt, query := range map[**sql.Stmt]string{
@@ -292,7 +313,7 @@ func checkSchema(ctx context.Context, db querier, path string) (empty bool, err 
 // prepareSchema creates the tables in an empty file and the index where it is
 // missing.
 func (h *handle) prepareSchema(ctx context.Context, path string, empty bool) error {
-	tx, err := h.write.BeginTx(ctx, nil)
+	tx, err := begin(ctx, h.write)
 	if err != nil {
 		return err
 	}
@@ -334,6 +355,21 @@ func (s *Store) reportBadRows(ctx context.Context) {
 	}
 }
 
+// begin begins an immediate transaction and waits for other processes to end
+// theirs. SQLite's own waiting sleeps for up to 100 ms at a time, and a process
+// with much to write could keep another out for as long as it liked.
+func begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	const longest = 4 * time.Millisecond
+	deadline := time.Now().Add(busyTimeout)
+	for wait := 100 * time.Microsecond; ; wait = min(2*wait, longest) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err == nil || !isBusy(err) || time.Now().After(deadline) {
+			return tx, err
+		}
+		time.Sleep(wait/2 + rand.N(wait))
+	}
+}
+
 // transaction runs f in one immediate transaction. When f returns an error the
 // transaction is rolled back, unless keep says that what was done so far stays.
 func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle, *sql.Tx) (keep bool, err error)) error {
@@ -346,7 +382,7 @@ func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle
 	if err != nil {
 		return err
 	}
-	tx, err := h.write.BeginTx(ctx, nil)
+	tx, err := begin(ctx, h.write)
 	if err != nil {
 		if !isBusy(err) {
 			s.drop()
