@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -239,11 +240,23 @@ func (f *Folder) save(r *advocate.Review) (err error) {
 	if err := file.Close(); err != nil {
 		return trouble(beside, err)
 	}
-	if err := os.Rename(beside, f.path(r.ID)); err != nil {
+	if err := rename(beside, f.path(r.ID)); err != nil {
 		return trouble(f.path(r.ID), err)
 	}
 	syncDir(f.dir)
 	return nil
+}
+
+// rename puts a file in another's place. On Windows that fails while somebody reads the other one, which
+// takes no time; so it is tried again for a while.
+func rename(from, to string) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		err := os.Rename(from, to)
+		if err == nil || runtime.GOOS != "windows" || wait > 500*time.Millisecond {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // syncDir brings a renaming to the disk where the system lets a folder be synced. The new file is in

@@ -69,10 +69,8 @@ func Judge(t Text) (Finding, bool) {
 		}
 	}
 	for i, e := range t.Earlier {
-		shared := w.shared(e)
-		union := w.Distinct() + e.Distinct() - shared
-		if union > 0 && shared*100 >= union*DuplicateOverlap {
-			return Finding{Check: NearDuplicate, Earlier: i, Overlap: shared * 100 / union}, true
+		if overlap, near := w.near(e); near {
+			return Finding{Check: NearDuplicate, Earlier: i, Overlap: overlap}, true
 		}
 	}
 	return Finding{}, false

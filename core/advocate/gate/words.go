@@ -32,6 +32,35 @@ func (w Words) Total() int { return w.total }
 // Distinct is the number of different content words.
 func (w Words) Distinct() int { return len(w.distinct) }
 
+// near tells whether the overlap of the two texts makes them near-duplicates, and how large it is in
+// percent. It gives up as soon as too few words can be left that they share: there may be thousands of
+// pairs to compare.
+func (w Words) near(o Words) (int, bool) {
+	a, b := w.distinct, o.distinct
+	// shared/union >= D/100 means shared >= (a+b) * D/(100+D)
+	least := ((len(a)+len(b))*DuplicateOverlap + 99 + DuplicateOverlap) / (100 + DuplicateOverlap)
+	spareA, spareB := len(a)-least, len(b)-least // how many words of each may be the other's not
+	i, j := 0, 0
+	for least > 0 && spareA >= 0 && spareB >= 0 && i < len(a) && j < len(b) {
+		switch {
+		case a[i] < b[j]:
+			i++
+			spareA--
+		case a[i] > b[j]:
+			j++
+			spareB--
+		default:
+			i, j = i+1, j+1
+		}
+	}
+	spareA, spareB = spareA-(len(a)-i), spareB-(len(b)-j)
+	if least == 0 || spareA < 0 || spareB < 0 {
+		return 0, false
+	}
+	shared := least + spareA // all of a but those that b lacks
+	return shared * 100 / (len(a) + len(b) - shared), true
+}
+
 // shared counts the content words that both texts have.
 func (w Words) shared(o Words) int {
 	n, i, j := 0, 0, 0

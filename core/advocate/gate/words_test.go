@@ -142,6 +142,42 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
+// near must say what the definition says, for all sizes and overlaps.
+func TestNearIsJaccard(t *testing.T) {
+	for a := range 14 {
+		for b := range 14 {
+			for shared := 0; shared <= min(a, b); shared++ {
+				for _, first := range []bool{true, false} {
+					// b begins so that the last, or the first, of its words are a's
+					x, y := words(100, a), words(100+a-shared, b)
+					if first {
+						x, y = y, x
+					}
+					union := a + b - shared
+					want := union > 0 && shared*100 >= union*DuplicateOverlap
+					overlap, near := x.near(y)
+					if near != want || want && overlap != shared*100/union {
+						t.Errorf("%d and %d words, %d shared: %d %%, %v", a, b, shared, overlap, near)
+					}
+				}
+			}
+		}
+	}
+	// differences spread over both
+	var x, y Words
+	for i := range int32(40) {
+		if i%10 != 3 {
+			x.distinct = append(x.distinct, i)
+		}
+		if i%20 != 7 {
+			y.distinct = append(y.distinct, i)
+		}
+	}
+	if overlap, near := x.near(y); !near || overlap != 34*100/40 {
+		t.Errorf("34 of 40 shared: %d %%, %v", overlap, near)
+	}
+}
+
 func ptr(w Words) *Words { return &w }
 
 // The lists are matched against folded tokens: an entry that is none would never be found, and one
