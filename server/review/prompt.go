@@ -72,9 +72,9 @@ type completion struct{}
 // CompletePromptArgument implements server.PromptCompletionProvider.
 func (completion) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	if prompt != PromptName || arg.Name != "task_type" {
-		return complete(nil, ""), nil
+		return tool.Complete(nil, ""), nil
 	}
-	return complete(tool.Strings(catalog.TaskTypes()), arg.Value), nil
+	return tool.Complete(tool.Strings(catalog.TaskTypes()), arg.Value), nil
 }
 
 func promptError(ctx context.Context, text string) error {

@@ -129,34 +129,17 @@ type runCompletion struct{ host }
 // CompleteResourceArgument implements server.ResourceCompletionProvider.
 func (c runCompletion) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	if uri != sessionURI || arg.Name != "run_id" {
-		return complete(nil, ""), nil
+		return tool.Complete(nil, ""), nil
 	}
 	sessions, err := c.o.List(ctx)
 	if err != nil {
-		return complete(nil, ""), nil // completion is a convenience: the call itself will say what is wrong
+		return tool.Complete(nil, ""), nil // completion is a convenience: the call itself will say what is wrong
 	}
 	ids := make([]string, len(sessions))
 	for i, s := range sessions {
 		ids[i] = s.RunID
 	}
-	return complete(ids, arg.Value), nil
-}
-
-// complete returns those words that start with prefix, at most as many as the protocol allows.
-func complete(words []string, prefix string) *mcp.Completion {
-	const most = 100
-	c := &mcp.Completion{Values: []string{}}
-	for _, w := range words {
-		if !strings.HasPrefix(w, prefix) {
-			continue
-		}
-		c.Total++
-		if len(c.Values) < most {
-			c.Values = append(c.Values, w)
-		}
-	}
-	c.HasMore = c.Total > len(c.Values)
-	return c
+	return tool.Complete(ids, arg.Value), nil
 }
 
 // resourceError refuses a read in the same words as a tool does.

@@ -49,8 +49,19 @@ type Checker struct {
 // first call, so that a server starts without it.
 func NewChecker(s Schema, nameUnknown bool) *Checker {
 	return &Checker{schema: s, nameUnknown: nameUnknown, compiled: sync.OnceValues(func() (*jsonschema.Schema, error) {
-		return Compile(s)
+		return Compile(enforced(s))
 	})}
+}
+
+// enforced is the schema without what tools judge themselves.
+func enforced(s Schema) Schema {
+	s.Properties = slices.Clone(s.Properties)
+	for i := range s.Properties {
+		if s.Properties[i].Judged {
+			s.Properties[i].Items = nil
+		}
+	}
+	return s
 }
 
 // Compile compiles a schema; an error means that it is no JSON Schema.

@@ -22,6 +22,9 @@ type Schema struct {
 	Items       *Schema  // of an array
 	Properties  []Property
 	Open        bool // of an object: further properties are allowed
+	// Judged means that the tool checks the items of this array itself, to report
+	// on each; the schema that is published still describes them.
+	Judged bool
 }
 
 // Property is a named member of an object.
