@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -34,6 +35,10 @@ const longVar = "QA_ORCH_TEST_LONG"
 func TestMain(m *testing.M) {
 	switch path := os.Getenv(childVar); {
 	case path == "":
+		flag.Parse()
+		if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+			f.Value.Set("25") // each one syncs a disk many times
+		}
 		os.Exit(m.Run())
 	case os.Getenv(childLimitVar) == "":
 		writeUntilKilled(path)
