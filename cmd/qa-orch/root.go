@@ -31,6 +31,7 @@ var commands = []func(*App) *cobra.Command{
 	newHelp,
 	newProfiles,
 	newServe,
+	newSetup,
 	newVersion,
 }
 

@@ -92,6 +92,35 @@ func Store(p *locales.Printer, err error) (problem, remedy string) {
 	return p.Word(storeWords, string(u.Reason)), p.Word(storeRemedies, string(u.Reason))
 }
 
+// First says the first thing that is wrong with a policy and how many others
+// there are, for where a list has no room.
+func First(p *locales.Printer, err error) string {
+	var invalid *policy.Invalid
+	if !errors.As(err, &invalid) || len(invalid.Problems) < 2 {
+		return Problems(p, err)
+	}
+	return p.N("explain.and-more", len(invalid.Problems)-1, locales.Vars{"Problem": Policy(p, invalid.Problems[0])})
+}
+
+// Only returns the kind of the only thing that is wrong with a policy, empty if
+// there are several or err is no *policy.Invalid.
+func Only(err error) policy.Code {
+	var invalid *policy.Invalid
+	if !errors.As(err, &invalid) || len(invalid.Problems) != 1 {
+		return ""
+	}
+	return invalid.Problems[0].Code
+}
+
+// File says why a file could not be read or written, without its path.
+func File(p *locales.Printer, err error) string {
+	var invalid *policy.Invalid
+	if errors.As(err, &invalid) {
+		return Problems(p, err)
+	}
+	return fileCause(p, err)
+}
+
 func fileCause(p *locales.Printer, err error) string {
 	switch {
 	case errors.Is(err, atomicfile.ErrNotRegular):
