@@ -266,7 +266,7 @@ func (a *App) screenTheme() *theme.Theme {
 // it was saved, empty if nothing was.
 func (o *setupOptions) conclude(p policy.Policy, models *catalog.Models, saved, backup string) {
 	t, width := o.Theme(), o.Columns()
-	say := func(text string) { o.Println(ansi.Wrap(text, width, "/")) }
+	say := func(text string) { o.Println(ansi.Wrap(text, width, "")) }
 	if o.DryRun {
 		_, _ = o.Out.Write(p.Encode())
 		return

@@ -63,7 +63,7 @@ func readLines(in io.Reader) <-chan string {
 }
 
 func (c *conversation) say(text string) {
-	if _, err := fmt.Fprintln(c.out, ansi.Wrap(text, c.width, "/")); err != nil && c.err == nil {
+	if _, err := fmt.Fprintln(c.out, ansi.Wrap(text, c.width, "")); err != nil && c.err == nil {
 		c.err = err
 	}
 }

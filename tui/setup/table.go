@@ -24,9 +24,9 @@ func (w *Wizard) result() string {
 	provider, stages := w.Result()
 	text := w.table(append([]Row{provider}, stages...), true)
 	if note := w.Compared(); note != "" {
-		text += "\n" + w.look.Paint(theme.Muted, ansi.Wrap(note, w.columns(), "/"))
+		text += "\n" + w.look.Paint(theme.Muted, ansi.Wrap(note, w.columns(), ""))
 	}
-	return text + "\n"
+	return text
 }
 
 // table lays rows out in columns, with compare beside what they were before. A
@@ -39,9 +39,9 @@ func (w *Wizard) table(rows []Row, compare bool) string {
 		words = max(words, ansi.StringWidth(r.Reasoning))
 		notes = max(notes, ansi.StringWidth(w.note(r)))
 	}
+	models = min(models, w.columns()-2-names-2-2-words)
 	values := models + 2 + words
 	wide := 2+names+2+values+2+notes <= w.columns()
-	room := w.columns() - 2 - names - 2
 	var lines []string
 	for _, r := range rows {
 		line := "  " + r.Name + strings.Repeat(" ", names-ansi.StringWidth(r.Name)+2)
@@ -58,21 +58,22 @@ func (w *Wizard) table(rows []Row, compare bool) string {
 		case note != "" && wide:
 			line += cell + strings.Repeat(" ", values-ansi.StringWidth(cell)+2) + w.look.Paint(role, note)
 		case r.Same || note == "":
-			line += ansi.Truncate(cell, room, "…")
+			line += cell
 		default:
-			line += ansi.Truncate(cell, room, "…") + "\n" + ansi.Truncate("    "+w.look.Paint(role, note), w.columns(), "…")
+			line += cell + "\n" + ansi.Truncate("    "+w.look.Paint(role, note), w.columns(), "…")
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// cell is the value of a row, the model filled up to a width.
+// cell is the value of a row, the model cut or filled to a width.
 func (w *Wizard) cell(r Row, width int) string {
 	if r.Model == "" {
 		return w.look.Paint(theme.Provider(r.Reasoning), r.Reasoning)
 	}
-	return w.look.Paint(theme.Model, r.Model) + strings.Repeat(" ", width-ansi.StringWidth(r.Model)+2) +
+	model := ansi.Truncate(r.Model, width, "…")
+	return w.look.Paint(theme.Model, model) + strings.Repeat(" ", width-ansi.StringWidth(model)+2) +
 		w.look.Paint(theme.Reasoning(r.Reasoning), r.Reasoning)
 }
 

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -83,7 +84,7 @@ func (w *Wizard) ask() tea.Cmd {
 func (w *Wizard) layout() {
 	width := w.columns()
 	if w.input != nil {
-		w.input.Title(w.Title()).Description(w.About()).WithWidth(width - 1)
+		w.input.Title(w.Title()).Description(w.about(width)).WithWidth(width - 1)
 		return
 	}
 	lines, painted := w.lines(width - fieldFrame)
@@ -98,11 +99,23 @@ func (w *Wizard) layout() {
 		}
 		return line
 	})
-	w.list = huh.NewSelect[string]().Title(w.Title()).Description(w.About()).Options(rows...).Value(&w.chosen)
+	w.list = huh.NewSelect[string]().Title(w.Title()).Description(w.about(width)).Options(rows...).Value(&w.chosen)
 	w.list.WithTheme(&look)
 	w.list.WithKeyMap(w.keys)
 	w.list.WithWidth(width - 1)
 	w.list.Focus()
+}
+
+// about is About, of which a file's path takes one line at most.
+func (w *Wizard) about(width int) string {
+	text := w.About()
+	if w.Screen().Kind == Confirm {
+		if over := ansi.StringWidth(text) - (width - fieldFrame); over > 0 {
+			before, path, _ := strings.Cut(text, w.Current.Path)
+			text = before + ansi.TruncateLeft(w.Current.Path, over+1, "…") + path
+		}
+	}
+	return text
 }
 
 // fieldFrame is what a field's border and cursor take of its width.
@@ -301,33 +314,48 @@ const minColumns = 40
 const minOptions = 3
 
 // fits returns the screen and whether the terminal can show it; need is the
-// least height that could.
+// least height that could. A screen that is too high is drawn without its blank
+// lines, and then with a part of its options.
 func (w *Wizard) fits() (view string, need int, ok bool) {
-	head, field, tail := w.head(), w.field(), w.tail()
-	fixed := lipgloss.Height(head) + lipgloss.Height(tail)
-	body := strings.Split(field, "\n")
-	fieldHead := len(body)
-	if w.input == nil {
-		fieldHead -= len(w.options)
-		need = fixed + fieldHead + min(len(w.options), minOptions)
-		if need < fixed+len(body) {
-			need += 2 // the lines that count what is not seen
-		}
-	} else {
-		need = fixed + len(body)
+	const blank = "\n\n"
+	gap := blank
+	room := func(gap string) (head, tail string, room int) {
+		head, tail = strings.Join(w.head(), "\n")+gap, gap+strings.Join(w.tail(), gap)
+		return head, tail, w.height - (lipgloss.Height(head) - 1) - (lipgloss.Height(tail) - 1)
 	}
-	need = min(need, fixed+len(body))
-	height := w.height
-	if height == 0 {
-		height = fixed + len(body)
+	body, options := w.body(gap)
+	head, tail, left := room(gap)
+	if w.height > 0 && left < len(body)+len(options) {
+		gap = "\n"
+		body, options = w.body(gap)
+		head, tail, left = room(gap)
 	}
-	if w.width > 0 && w.width < minColumns || height < need {
+	least := len(body) + len(options)
+	if len(options) > minOptions {
+		least = min(least, len(body)+minOptions+2) // and the lines that count what is not seen
+	}
+	need = w.height - left + least
+	if w.height > 0 && (left < least || w.width < minColumns) {
 		return "", need, false
 	}
-	if room := height - fixed; room < len(body) {
-		body = append(body[:fieldHead:fieldHead], w.window(body[fieldHead:], room-fieldHead)...)
+	if w.height > 0 && left < len(body)+len(options) {
+		options = w.window(options, left-len(body))
 	}
-	return head + "\n" + strings.Join(body, "\n") + "\n" + tail, need, true
+	return head + strings.Join(append(body, options...), "\n") + tail, need, true
+}
+
+// body returns the lines of the question and those of its options.
+func (w *Wizard) body(gap string) (body, options []string) {
+	if w.input != nil {
+		return strings.Split(w.input.View(), "\n"), nil
+	}
+	lines := strings.Split(w.list.View(), "\n")
+	n := len(lines) - len(w.options)
+	body, options = lines[:n:n], lines[n:]
+	if w.Screen().Kind == Confirm {
+		body = slices.Concat(strings.Split(w.result()+strings.TrimPrefix(gap, "\n"), "\n"), body)
+	}
+	return body, options
 }
 
 // window returns the options around the chosen one that fit into room lines, the
@@ -356,32 +384,19 @@ func (w *Wizard) window(options []string, room int) []string {
 }
 
 // head is the title line and what is wrong with the files.
-func (w *Wizard) head() string {
+func (w *Wizard) head() []string {
 	title := w.look.Paint(theme.Title, w.T("setup.title")) + w.look.Paint(theme.Muted, " · "+w.Progress())
 	parts := []string{ansi.Truncate(title, w.columns(), "…")}
 	if k := w.Screen().Kind; k == AskLanguage || k == AskProvider {
 		for _, notice := range w.Notices() {
-			parts = append(parts, w.look.Paint(theme.Attention, ansi.Wrap(notice, w.columns(), "/")))
+			parts = append(parts, w.look.Paint(theme.Attention, ansi.Wrap(notice, w.columns(), "")))
 		}
 	}
-	return strings.Join(parts, "\n") + "\n"
-}
-
-// field is the question with its options or its text, for the last question
-// under the policy.
-func (w *Wizard) field() string {
-	if w.input != nil {
-		return w.input.View()
-	}
-	view := w.list.View()
-	if w.Screen().Kind == Confirm {
-		view = w.result() + "\n" + view
-	}
-	return view
+	return parts
 }
 
 // tail is what belongs to the answer under the cursor, and the keys.
-func (w *Wizard) tail() string {
+func (w *Wizard) tail() []string {
 	var parts []string
 	width := w.columns()
 	wrap := func(role theme.Role, text string) {
@@ -393,16 +408,7 @@ func (w *Wizard) tail() string {
 			parts = append(parts, w.table(rows, false))
 		}
 	case AskModel:
-		for _, o := range w.options {
-			if o.Value == w.chosen && o.Value != otherModel {
-				words, verified := w.Models().ReasoningFor(w.provider, o.Value)
-				if verified {
-					parts = append(parts, ansi.Wrap(w.T("setup.takes", locales.Vars{"Words": locales.Styled(w.paintWords(words))}), width, ""))
-				} else {
-					wrap(theme.Muted, w.T("setup.takes-unknown"))
-				}
-			}
-		}
+		parts = append(parts, w.aboutModel())
 	case AskID:
 		id := strings.TrimSpace(w.text)
 		hint, ok := w.IDHint(id)
@@ -419,7 +425,32 @@ func (w *Wizard) tail() string {
 			wrap(theme.Bad, trouble)
 		}
 	}
-	return "\n" + strings.Join(append(parts, w.help()), "\n\n")
+	return append(parts, w.help())
+}
+
+// aboutModel says of the model under the cursor what its line may have no room
+// for. It always takes the same number of lines, so that nothing jumps.
+func (w *Wizard) aboutModel() string {
+	text, note := w.look.Paint(theme.Muted, w.T("setup.another-about")), ""
+	for _, o := range w.options {
+		if o.Value != w.chosen || o.Value == otherModel {
+			continue
+		}
+		note = o.Note
+		words, verified := w.Models().ReasoningFor(w.provider, o.Value)
+		text = w.look.Paint(theme.Muted, w.T("setup.takes-unknown"))
+		if verified {
+			text = w.T("setup.takes", locales.Vars{"Words": locales.Styled(w.paintWords(words))})
+		}
+	}
+	lines := strings.Split(ansi.Wrap(text, w.columns(), ""), "\n")
+	if w.columns() < 72 {
+		lines = append([]string{ansi.Truncate(note, w.columns(), "…")}, lines...)
+		for len(lines) < 2 {
+			lines = append(lines, "")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // help tells the keys.
