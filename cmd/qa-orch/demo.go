@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
@@ -109,9 +106,8 @@ type demo struct {
 	*demoOptions
 	folder string
 
-	process *exec.Cmd
-	client  *client.Client
-	mu      sync.Mutex // of the output, in JSON mode
+	child *child
+	mu    sync.Mutex // of the output, in JSON mode
 }
 
 // state is what the demo reads of a session.
@@ -154,7 +150,7 @@ func (d *demo) play(ctx context.Context) error {
 	if err := d.start(ctx); err != nil {
 		return err
 	}
-	tools, err := d.client.ListTools(ctx, mcp.ListToolsRequest{})
+	tools, err := d.child.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
 		return err
 	}
@@ -225,7 +221,7 @@ func (d *demo) play(ctx context.Context) error {
 
 // crash kills the server, starts another and looks whether the session is still there.
 func (d *demo) crash(ctx context.Context, before state) (state, error) {
-	if err := d.process.Process.Kill(); err != nil {
+	if err := d.child.process.Process.Kill(); err != nil {
 		return state{}, err
 	}
 	d.stop()
@@ -252,52 +248,23 @@ func (d *demo) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, path, "serve")
-	cmd.Env = append(withoutOurs(os.Environ()),
-		settings.DataDirVar+"="+d.folder,
-		settings.StorePathVar+"="+filepath.Join(d.folder, "sessions.sqlite3"))
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	d.process = cmd
-	var in io.Reader = stdout
-	var out io.WriteCloser = stdin
+	var tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)
 	if d.JSON {
-		in, out = d.spyOnReads(stdout), spy{stdin, d}
+		tap = func(in io.Reader, out io.WriteCloser) (io.Reader, io.WriteCloser) {
+			return d.spyOnReads(in), spy{out, d}
+		}
 	}
-	d.client = client.NewClient(transport.NewIO(in, out, io.NopCloser(bytes.NewReader(nil))))
-	if err := d.client.Start(ctx); err != nil {
-		return err
-	}
-	req := mcp.InitializeRequest{}
-	req.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
-	req.Params.ClientInfo = mcp.Implementation{Name: "qa-orch-demo", Version: thisBuild().Version}
-	_, err = d.client.Initialize(ctx, req)
+	store := settings.StorePathVar + "=" + filepath.Join(d.folder, "sessions.sqlite3")
+	d.child, err = startServer(ctx, path, d.folder, "qa-orch-demo", []string{store}, tap)
 	return err
 }
 
-// stop lets go of the server, which ends when its input does.
+// stop lets go of the server.
 func (d *demo) stop() {
-	if d.process == nil {
-		return
+	if d.child != nil {
+		d.child.stop()
+		d.child = nil
 	}
-	_ = d.client.Close()
-	_ = d.process.Wait()
-	d.process = nil
-}
-
-// withoutOurs drops the variables that steer qa-orch: the demo never touches
-// the person's own policy or store.
-func withoutOurs(environ []string) []string {
-	return slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "QA_ORCHESTRATOR_") })
 }
 
 type args map[string]any
@@ -346,7 +313,7 @@ func (d *demo) exchange(ctx context.Context, name string, a args) (*mcp.CallTool
 	d.print(strings.Join(append([]string{d.Theme().Paint(theme.Command, "→ "+name)}, words...), " "))
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = name, map[string]any(a)
-	return d.client.CallTool(ctx, req)
+	return d.child.client.CallTool(ctx, req)
 }
 
 // answer prints where the session stands now.

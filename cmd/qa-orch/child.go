@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/qa-orch/qa-orch/core/settings"
+)
+
+// child is a server that runs as a child process, with a client connected to it.
+type child struct {
+	process *exec.Cmd
+	client  *client.Client
+}
+
+// startServer runs the program at path as a server that keeps its files in
+// folder and sees none of the person's own, and initializes it. extra are
+// further variables for it. tap, if not nil, gets between the client and the
+// server's streams. The child ends with ctx.
+func startServer(ctx context.Context, path, folder, name string, extra []string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, err error) {
+	cmd := exec.CommandContext(ctx, path, "serve")
+	cmd.Env = append(withoutOurs(os.Environ()), settings.DataDirVar+"="+folder)
+	cmd.Env = append(cmd.Env, extra...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	var in io.Reader = stdout
+	var out io.WriteCloser = stdin
+	if tap != nil {
+		in, out = tap(in, out)
+	}
+	c = &child{cmd, client.NewClient(transport.NewIO(in, out, io.NopCloser(bytes.NewReader(nil))))}
+	defer func() {
+		if err != nil {
+			_ = cmd.Process.Kill()
+			c.stop()
+		}
+	}()
+	if err := c.client.Start(ctx); err != nil {
+		return nil, err
+	}
+	req := mcp.InitializeRequest{}
+	req.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	req.Params.ClientInfo = mcp.Implementation{Name: name, Version: thisBuild().Version}
+	if _, err := c.client.Initialize(ctx, req); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// stop lets go of the server, which ends when its input does.
+func (c *child) stop() {
+	_ = c.client.Close()
+	_ = c.process.Wait()
+}
+
+// withoutOurs drops the variables that steer qa-orch: a child never touches the
+// person's own policy or store.
+func withoutOurs(environ []string) []string {
+	return slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "QA_ORCHESTRATOR_") })
+}
