@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/policy"
+	"github.com/qa-orch/qa-orch/core/settings"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/explain"
 	"github.com/qa-orch/qa-orch/locales/terms"
@@ -19,7 +21,7 @@ import (
 // newConfig makes "qa-orch config".
 func newConfig(a *App) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", GroupID: groupSetup}
-	cmd.AddCommand(newConfigShow(a))
+	cmd.AddCommand(newConfigShow(a), newReload(a, ""))
 	return cmd
 }
 
@@ -50,6 +52,16 @@ type policyView struct {
 	Selection  *policy.Policy  `json:"selection"` // null when the file is not valid
 	Verified   map[string]bool `json:"reasoning_capabilities_verified,omitempty"`
 	Problems   []problemView   `json:"problems"`
+	UserModels modelsView      `json:"user_models"`
+}
+
+// modelsView is the user's models file for programs.
+type modelsView struct {
+	Path     string        `json:"path"`
+	Present  bool          `json:"present"`
+	Valid    bool          `json:"valid"` // also where there is no file
+	Models   []string      `json:"models"`
+	Problems []problemView `json:"problems"`
 }
 
 // problemView is what is wrong with a file, for programs.
@@ -73,46 +85,117 @@ func problemViews(err error) []problemView {
 	return views
 }
 
+// policyFiles is what the two files of the policy say now.
+type policyFiles struct {
+	settings.Settings
+	policy     policy.Policy
+	configured bool
+	err        error // why the policy can't be used
+	models     *catalog.Models
+	hasModels  bool
+	modelsErr  error // why the models file can't be used
+}
+
+func readPolicyFiles(s settings.Settings) policyFiles {
+	f := policyFiles{Settings: s}
+	f.models, f.modelsErr = policy.LoadModels(s.ModelsPath)
+	_, err := os.Stat(s.ModelsPath)
+	f.hasModels = err == nil || f.modelsErr != nil
+	f.policy, f.configured, f.err = policy.Load(s.PolicyPath, f.models)
+	return f
+}
+
+// userModels returns the ids of the models that the user's file adds or changes.
+func (f policyFiles) userModels() []string {
+	ids := []string{}
+	for _, m := range f.models.All() {
+		if m.User {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
+// unverified returns the stages whose reasoning the catalogue can't check.
+func (f policyFiles) unverified() []policy.Stage {
+	var out []policy.Stage
+	for _, st := range policy.Stages() {
+		if !f.policy.Assign(st, f.models).Verified {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func (f policyFiles) view() policyView {
+	v := policyView{
+		Path: f.PolicyPath, Configured: f.configured, Valid: f.err == nil, Problems: problemViews(f.err),
+		UserModels: modelsView{
+			Path: f.ModelsPath, Present: f.hasModels, Valid: f.modelsErr == nil,
+			Models: f.userModels(), Problems: modelsProblemViews(f.modelsErr),
+		},
+	}
+	if f.err == nil {
+		v.Selection, v.Verified = &f.policy, map[string]bool{}
+		for _, st := range policy.Stages() {
+			v.Verified[string(st)] = f.policy.Assign(st, f.models).Verified
+		}
+	}
+	return v
+}
+
+func modelsProblemViews(err error) []problemView {
+	var problem *catalog.FileProblem
+	switch {
+	case err == nil:
+		return []problemView{}
+	case errors.As(err, &problem):
+		return []problemView{{Code: problem.Code, Field: problem.Field, Line: problem.Line, Allowed: problem.Allow, Message: problem.Error()}}
+	}
+	return []problemView{{Code: string(policy.CodeIO), Message: explain.Models(locales.New(locales.En), err)}}
+}
+
 func runConfigShow(o *configShowOptions) error {
 	s, err := o.settings()
 	if err != nil {
 		return err
 	}
-	models, modelsErr := policy.LoadModels(s.ModelsPath)
-	p, configured, err := policy.Load(s.PolicyPath, models)
+	f := readPolicyFiles(s)
 	if o.JSON || !o.OutTTY {
-		view := policyView{Path: s.PolicyPath, Configured: configured, Valid: err == nil, Problems: problemViews(err)}
-		if err == nil {
-			view.Selection, view.Verified = &p, map[string]bool{}
-			for _, st := range policy.Stages() {
-				view.Verified[string(st)] = p.Assign(st, models).Verified
-			}
+		if err := printJSON(o.App, f.view()); err != nil {
+			return err
 		}
-		if perr := printJSON(o.App, view); perr != nil {
-			return perr
-		}
-		if err != nil {
+		if f.err != nil {
 			return quiet(exitFailed)
 		}
 		return nil
 	}
-	if modelsErr != nil {
-		o.complain(locales.M("serve.models", locales.Vars{"Path": s.ModelsPath, "Problem": explain.Models(o.Printer, modelsErr)}))
+	if f.modelsErr != nil {
+		o.complain(locales.M("serve.models", locales.Vars{"Path": s.ModelsPath, "Problem": explain.Models(o.Printer, f.modelsErr)}))
 	}
-	if err != nil {
-		return failed(locales.M("config.invalid", locales.Vars{"Path": s.PolicyPath, "Problem": explain.Problems(o.Printer, err)}), err)
+	if f.err != nil {
+		return failed(locales.M("config.invalid", locales.Vars{"Path": s.PolicyPath, "Problem": explain.Problems(o.Printer, f.err)}), f.err)
 	}
-	t, width := o.Theme(), o.Columns()
-	state := o.T("config.default")
-	if configured {
-		state = o.T("config.configured")
-	}
-	o.Println(ansi.Wrap(o.T("config.path", locales.Vars{"Path": s.PolicyPath})+" "+t.Paint(theme.Muted, "("+state+")"), width, ""))
+	o.printPolicyFiles(f)
 	o.Println("")
-	o.printPolicy(p, models)
-	o.Println("")
-	o.Println(t.Paint(theme.Muted, ansi.Wrap(o.T("config.change", locales.Vars{"Command": program + " setup"}), width, "")))
+	o.Println(ansi.Wrap(o.Theme().Paint(theme.Muted, o.T("config.change", locales.Vars{"Command": program + " setup"})), o.Columns(), ""))
 	return nil
+}
+
+// printPolicyFiles prints where the policy lies, what it is, and which models
+// the user's own file brings.
+func (a *App) printPolicyFiles(f policyFiles) {
+	t, width := a.Theme(), a.Columns()
+	state := a.T("config.default")
+	if f.configured {
+		state = a.T("config.configured")
+	}
+	a.Println(ansi.Wrap(a.T("config.path", locales.Vars{"Path": f.PolicyPath})+" "+t.Paint(theme.Muted, "("+state+")"), width, ""))
+	if ids := f.userModels(); len(ids) > 0 {
+		a.Println(ansi.Wrap(a.T("config.models", locales.Vars{"Path": f.ModelsPath, "Models": strings.Join(ids, ", ")}), width, ""))
+	}
+	a.Println("")
+	a.printPolicy(f.policy, f.models)
 }
 
 // printPolicy prints a policy as a small table.

@@ -30,6 +30,7 @@ var commands = []func(*App) *cobra.Command{
 	newDocs,
 	newHelp,
 	newProfiles,
+	func(a *App) *cobra.Command { return newReload(a, groupSetup) },
 	newServe,
 	newSetup,
 	newVersion,
