@@ -43,10 +43,13 @@ func reworded(req *request, e mcp.JSONRPCErrorDetails, r *refusal) []byte {
 		return failure(req.id, r.code, r.text)
 	}
 	out := mcp.JSONRPCErrorDetails{Code: e.Code}
-	switch e.Code {
+	if e.Code == mcp.INVALID_REQUEST || e.Code == mcp.PARSE_ERROR || req.method == mcp.MethodSetLogLevel {
+		out.Code = mcp.INVALID_PARAMS // the request itself was in order
+	}
+	switch out.Code {
 	case mcp.METHOD_NOT_FOUND:
 		out.Message = "this server has no such method"
-	case mcp.INVALID_PARAMS, mcp.INVALID_REQUEST, mcp.PARSE_ERROR:
+	case mcp.INVALID_PARAMS:
 		out.Message = invalidParams(req.method)
 	case mcp.RESOURCE_NOT_FOUND:
 		out.Message = noResource
