@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"github.com/qa-orch/qa-orch/core/orchestrator"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/explain"
 	"github.com/qa-orch/qa-orch/tui/theme"
@@ -82,7 +83,7 @@ func runReload(o *reloadOptions) error {
 	}
 	if f.err != nil {
 		o.complain(locales.M("config.invalid", locales.Vars{"Path": s.PolicyPath, "Problem": explain.Problems(o.Printer, f.err)}))
-		say(theme.Attention, o.T("reload.keeps", locales.Vars{"Phrase": "model policy unavailable"}))
+		say(theme.Attention, o.T("reload.keeps", locales.Vars{"Phrase": orchestrator.ErrPolicy.Error()}))
 		return quiet(exitFailed)
 	}
 	o.printPolicyFiles(f)

@@ -28,6 +28,7 @@ var commands = []func(*App) *cobra.Command{
 	newConfig,
 	newDemo,
 	newDocs,
+	newDoctor,
 	newHelp,
 	newProfiles,
 	func(a *App) *cobra.Command { return newReload(a, groupSetup) },
