@@ -66,7 +66,8 @@ func (t *Terminal) Run(ctx context.Context, model tea.Model, mouse bool) (last t
 	return last, false, err
 }
 
-var errGone = errors.New("the terminal is gone")
+// errGone is why a program ends whose terminal went away.
+var errGone = io.ErrClosedPipe
 
 // input notices that nothing will be typed any more.
 type input struct {
