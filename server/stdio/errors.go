@@ -85,5 +85,5 @@ func invalidParams(method mcp.MCPMethod) string {
 }
 
 func shuttingDown(req *request) []byte {
-	return failure(req.id, mcp.INTERNAL_ERROR, "the server is shutting down and did not carry this request through; after a restart look at the state before you repeat it")
+	return failure(req.id, mcp.INTERNAL_ERROR, "the server is shutting down and cannot tell whether this request was carried out; after a restart look at the state before you repeat it")
 }

@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 )
@@ -22,6 +23,8 @@ func newLineReader(r io.Reader, limit int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, readBuffer), limit: limit}
 }
 
+var newline = []byte("\n")
+
 // next returns the next line, which is the caller's to keep. A line over the
 // limit is read to its end without being held, and gives errTooLong. At the end
 // of the input the error is io.EOF.
@@ -30,7 +33,7 @@ func (l *lineReader) next() ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > l.limit+1 {
+		if len(line)+len(bytes.TrimSuffix(part, newline)) > l.limit {
 			tooLong, line = true, nil
 		}
 		if !tooLong {

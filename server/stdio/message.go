@@ -18,6 +18,7 @@ type request struct {
 	method   mcp.MCPMethod
 	message  json.RawMessage // what the server is given
 	answered atomic.Bool
+	done     func() // if not nil, called once it was carried out
 }
 
 func (r *request) notification() bool { return r.id == nil }

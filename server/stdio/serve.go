@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -27,11 +28,16 @@ const (
 	// seconds after its client.
 	drainLimit = 1600 * time.Millisecond
 
-	// queued is how many tool calls are read ahead of the one that runs, and
-	// others how many further requests run at once. Beyond them nothing more is
-	// read: a client that floods waits.
+	// queued is how many tool calls are read ahead of the one that runs, others
+	// how many further requests run at once, and held how many bytes all of them
+	// may have together. Beyond that nothing more is read: a client that floods
+	// waits.
 	queued = 64
 	others = 8
+	held   = 4 * MaxLine
+
+	// open is how many requests may stay open until the client hangs up.
+	open = 8
 )
 
 // Serve answers the client on in and out with s until the input ends, the
@@ -53,6 +59,7 @@ func Serve(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer
 		server: s, session: session, out: out, base: base, streams: streams,
 		stopping: make(chan struct{}), broken: make(chan struct{}),
 		calls: make(chan *request, queued), slots: make(chan struct{}, others),
+		opened: make(chan struct{}, open), room: semaphore.NewWeighted(held),
 		pending: make(map[*request]struct{}),
 	}
 	readErr := make(chan error, 1)
@@ -83,6 +90,8 @@ type conn struct {
 	stopping chan struct{} // closed when no more is taken on
 	calls    chan *request // tool calls in the order in which they came
 	slots    chan struct{} // held by other requests while they run
+	opened   chan struct{} // held by requests that stay open
+	room     *semaphore.Weighted
 
 	writing  sync.Mutex // held while a line is written
 	out      io.Writer
@@ -91,6 +100,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	pending map[*request]struct{} // read, and their answer is not out yet
+	ending  bool                  // nothing more is taken on
 	idle    chan struct{}         // while draining: closed when pending is empty
 }
 
@@ -101,7 +111,9 @@ func (c *conn) read(in io.Reader) error {
 		line, err := lines.next()
 		switch {
 		case errors.Is(err, errTooLong):
-			c.write(failure(nil, mcp.INVALID_REQUEST, "the message is longer than 4 MiB and was skipped; send less in one message"))
+			if !c.say(failure(nil, mcp.INVALID_REQUEST, "the message is longer than 4 MiB and was skipped; send less in one message")) {
+				return nil
+			}
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
@@ -119,32 +131,46 @@ func (c *conn) take(line []byte) bool {
 	req, reply := parse(line)
 	switch {
 	case reply != nil:
-		c.write(reply)
-		return true
+		return c.say(reply)
 	case req == nil: // a blank line, or an answer to a request that we never send
 		return true
 	case req.notification():
 		c.notify(req)
 		return true
 	}
-	c.mu.Lock()
-	c.pending[req] = struct{}{}
-	c.mu.Unlock()
+	if !c.admit(req) {
+		return false
+	}
 	switch req.method {
 	case mcp.MethodInitialize, mcp.MethodPing:
 		// Cheap, and nothing may overtake an initialize.
 		c.handle(c.base, req)
 		return true
 	case mcp.MethodSubscriptionsListen:
-		go c.handle(c.streams, req)
+		select {
+		case c.opened <- struct{}{}:
+			go func() {
+				defer func() { <-c.opened }()
+				c.handle(c.streams, req)
+			}()
+		default:
+			c.answer(req, failure(req.id, mcp.INTERNAL_ERROR, "too many subscriptions are open; end one first"))
+		}
 		return true
-	case mcp.MethodToolsCall:
+	}
+	size := int64(len(req.message))
+	if c.room.Acquire(c.streams, size) != nil {
+		c.answer(req, shuttingDown(req))
+		return false
+	}
+	req.done = func() { c.room.Release(size) }
+	if req.method == mcp.MethodToolsCall {
 		select {
 		case c.calls <- req:
 			return true
 		case <-c.stopping:
 		}
-	default:
+	} else {
 		select {
 		case c.slots <- struct{}{}:
 			go func() {
@@ -157,6 +183,29 @@ func (c *conn) take(line []byte) bool {
 	}
 	c.answer(req, shuttingDown(req))
 	return false
+}
+
+// admit counts a request as read. It reports false when the connection is
+// ending: then the request counts as never read, for nobody is left to see that
+// its answer gets out.
+func (c *conn) admit(req *request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	c.pending[req] = struct{}{}
+	return true
+}
+
+// say answers a line that is no request.
+func (c *conn) say(reply []byte) bool {
+	req := new(request)
+	if !c.admit(req) {
+		return false
+	}
+	c.answer(req, reply)
+	return true
 }
 
 // runCalls carries out tool calls one after the other.
@@ -180,6 +229,9 @@ func (c *conn) notify(req *request) {
 
 // handle carries out a request and answers it, whatever happens.
 func (c *conn) handle(ctx context.Context, req *request) {
+	if req.done != nil {
+		defer req.done()
+	}
 	c.answer(req, c.reply(ctx, req))
 }
 
@@ -266,10 +318,12 @@ func (c *conn) drain() {
 // too long.
 const lastWords = 200 * time.Millisecond
 
-// whenIdle returns a channel that is closed when every answer is out.
+// whenIdle takes no more on and returns a channel that is closed when every
+// answer is out.
 func (c *conn) whenIdle() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ending = true
 	idle := make(chan struct{})
 	if len(c.pending) == 0 {
 		close(idle)
