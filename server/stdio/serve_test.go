@@ -100,7 +100,8 @@ func (c *client) send(lines ...string) {
 	c.t.Helper()
 	for _, l := range lines {
 		if _, err := io.WriteString(c.in, l+"\n"); err != nil {
-			c.t.Fatal(err)
+			c.t.Error(err)
+			return
 		}
 	}
 }
@@ -390,7 +391,10 @@ func TestEndIsBounded(t *testing.T) {
 			c := dial(t, s)
 			c.send(call(`1`, "stuck", `{}`))
 			<-g.entered
-			c.send(call(`2`, "echo", `{}`), call(`3`, "echo", `{}`))
+			go c.send(call(`2`, "echo", `{}`), call(`3`, "echo", `{}`), `{"jsonrpc":"2.0","id":4,"method":"ping"}`)
+			if r := c.receive(); string(r.ID) != `4` { // then the others were read too
+				t.Fatalf("got %s", r.line)
+			}
 			began := time.Now()
 			end(c)
 			seen := map[string]bool{}
