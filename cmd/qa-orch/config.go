@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -198,25 +197,28 @@ func (a *App) printPolicyFiles(f policyFiles) {
 	a.printPolicy(f.policy, f.models)
 }
 
-// printPolicy prints a policy as a small table.
+// printPolicy prints a policy as a small table, or where that is too wide with
+// each stage above its model.
 func (a *App) printPolicy(p policy.Policy, models *catalog.Models) {
-	t := a.Theme()
+	t, width := a.Theme(), a.Columns()
 	a.Println(a.T("config.provider", locales.Vars{"Provider": locales.Styled(t.Paint(theme.Provider(string(p.Provider)), string(p.Provider)))}))
-	names, ids := 0, 0
+	names, ids, words := 0, 0, 0
 	for _, st := range policy.Stages() {
 		names = max(names, ansi.StringWidth(terms.Stage(a.Printer, st)))
 		ids = max(ids, ansi.StringWidth(p.Stage(st).Model))
+		words = max(words, ansi.StringWidth(string(p.Stage(st).Reasoning)))
 	}
 	for _, st := range policy.Stages() {
-		c := p.Stage(st)
-		note := ""
-		if !p.Assign(st, models).Verified {
-			note = "  " + t.Paint(theme.Attention, a.T("config.unverified"))
+		c, name := p.Stage(st), terms.Stage(a.Printer, st)
+		line := "  " + name + strings.Repeat(" ", names-ansi.StringWidth(name)+2)
+		if 2+names+2+ids+2+words > width {
+			line = "  " + name + "\n    "
 		}
-		a.Println(fmt.Sprintf("  %s  %s  %s%s",
-			terms.Stage(a.Printer, st)+strings.Repeat(" ", names-ansi.StringWidth(terms.Stage(a.Printer, st))),
-			t.Paint(theme.Model, c.Model)+strings.Repeat(" ", ids-ansi.StringWidth(c.Model)),
-			t.Paint(theme.Reasoning(string(c.Reasoning)), string(c.Reasoning)), note))
+		a.Println(line + t.Paint(theme.Model, c.Model) + strings.Repeat(" ", ids-ansi.StringWidth(c.Model)+2) +
+			t.Paint(theme.Reasoning(string(c.Reasoning)), string(c.Reasoning)))
+		if !p.Assign(st, models).Verified {
+			a.Println("    " + hang(t.Paint(theme.Attention, a.T("config.unverified")), width-4, 4))
+		}
 	}
 }
 

@@ -36,7 +36,9 @@ func (w *Wizard) table(rows []Row, compare bool) string {
 	for _, r := range rows {
 		names = max(names, ansi.StringWidth(r.Name))
 		models = max(models, ansi.StringWidth(r.Model))
-		words = max(words, ansi.StringWidth(r.Reasoning))
+		if r.Model != "" {
+			words = max(words, ansi.StringWidth(r.Reasoning))
+		}
 		notes = max(notes, ansi.StringWidth(w.note(r)))
 	}
 	models = min(models, w.columns()-2-names-2-2-words)

@@ -1,0 +1,230 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// patience is how long a screen may take to show what a test waits for. A
+// healthy one takes some 20 ms.
+const patience = 20 * time.Second
+
+// terminal is an emulated terminal with the program on it, and the person in
+// front of it.
+type terminal struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	ptmx *os.File
+
+	mu   sync.Mutex
+	emu  *vt.Emulator
+	sent []byte // all that the program wrote
+
+	ended chan struct{}
+}
+
+type onTerminal struct {
+	columns, rows int
+	env           []string // all of it, beside TERM
+	mute          bool     // the terminal answers no question
+	shell         string   // run before the program, in its place: "umask 000"
+}
+
+// sitDown starts the program on a terminal.
+func sitDown(t *testing.T, o onTerminal, args ...string) *terminal {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args = append([]string{program}, args...)
+	if o.shell != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", o.shell + `; exec -a "$0" "$SELF" "$@"`, program}, args...)...)
+		cmd.Path = shell(t)
+	}
+	cmd.Env = append([]string{"TERM=xterm-256color", "GORACE=" + noRaceSleep, "SELF=" + self}, o.env...)
+	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(o.columns), Rows: uint16(o.rows)})
+	if err != nil {
+		t.Skip(err)
+	}
+	s := &terminal{t: t, cmd: cmd, ptmx: ptmx, emu: vt.NewEmulator(o.columns, o.rows), ended: make(chan struct{})}
+	go func() {
+		var to io.Writer = ptmx
+		if o.mute {
+			to = io.Discard
+		}
+		_, _ = io.Copy(to, s.emu)
+	}()
+	go func() {
+		defer close(s.ended)
+		buf := make([]byte, 4096)
+		for {
+			n, err := ptmx.Read(buf)
+			if n > 0 {
+				s.mu.Lock()
+				s.sent = append(s.sent, buf[:n]...)
+				_, _ = s.emu.Write(buf[:n])
+				s.mu.Unlock()
+			}
+			if err != nil {
+				_ = cmd.Wait()
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-s.ended
+		_ = ptmx.Close()
+		if answers, ok := s.emu.InputPipe().(io.Closer); ok {
+			_ = answers.Close()
+		}
+	})
+	return s
+}
+
+// shell returns a shell that can give a program another name.
+func shell(t *testing.T) string {
+	path, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	return path
+}
+
+// screen returns what the terminal shows.
+func (s *terminal) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.emu.String()
+}
+
+// written returns all bytes that the program wrote so far.
+func (s *terminal) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.sent)
+}
+
+// said waits for the program to end well and checks that it said all the texts
+// after its last full screen.
+func (s *terminal) said(texts ...string) {
+	s.t.Helper()
+	s.exit(exitOK)
+	all := s.written()
+	all = squeeze(ansi.Strip(all[strings.LastIndex(all, "\x1b[?1049l")+1:]))
+	for _, text := range texts {
+		if !strings.Contains(all, squeeze(text)) {
+			s.t.Errorf("%q is missing in what was said at the end:\n%s", text, s.screen())
+		}
+	}
+}
+
+// squeeze drops what depends on where lines are broken.
+func squeeze(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \n\t\r┃\u00a0", r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// see waits until the terminal shows all the texts, however they are wrapped.
+func (s *terminal) see(texts ...string) {
+	s.t.Helper()
+	s.until(texts, func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, squeeze(text)) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (s *terminal) until(what any, shown func(squeezed string) bool) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		if shown(squeeze(s.screen())) {
+			return
+		}
+		gone := false
+		select {
+		case <-s.ended:
+			gone = true
+		default:
+		}
+		if gone && shown(squeeze(s.screen())) {
+			return
+		}
+		if gone || time.Now().After(end) {
+			s.t.Fatalf("waited for %q (program ended: %v), the terminal shows\n%s", what, gone, s.screen())
+		}
+	}
+}
+
+// press types keys.
+func (s *terminal) press(keys ...string) {
+	s.t.Helper()
+	for _, k := range keys {
+		if _, err := s.ptmx.WriteString(k); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// resize changes the size of the terminal.
+func (s *terminal) resize(columns, rows int) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.emu.Resize(columns, rows)
+	s.mu.Unlock()
+	if err := pty.Setsize(s.ptmx, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// exit waits for the program to end and checks its exit code, and that it left
+// the terminal as it was.
+func (s *terminal) exit(code int) {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.t.Fatalf("the program does not end; the terminal shows\n%s", s.screen())
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != code {
+		s.t.Errorf("exit code %d, want %d; the terminal shows\n%s", got, code, s.screen())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.emu.IsAltScreen() || s.emu.CursorHidden() {
+		s.t.Errorf("the terminal is not left as it was: alternate screen %v, cursor hidden %v", s.emu.IsAltScreen(), s.emu.CursorHidden())
+	}
+}
+
+// Keys as terminals send them.
+const (
+	keyEnter    = "\r"
+	keyDown     = "\x1b[B"
+	keyUp       = "\x1b[A"
+	keyLeft     = "\x1b[D"
+	keyEnd      = "\x1b[F"
+	keyShiftTab = "\x1b[Z"
+	keyEsc      = "\x1b"
+	keyCtrlC    = "\x03"
+	keyBack     = "\x7f"
+)
