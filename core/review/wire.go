@@ -36,6 +36,22 @@ type wire struct {
 	ExpiresAt          string             `json:"expires_at"`
 }
 
+// stored is the part of wire that is read back.
+type stored struct {
+	RunID     string             `json:"run_id"`
+	Task      catalog.TaskType   `json:"task_type"`
+	Status    Status             `json:"status"`
+	Step      Step               `json:"current_step"`
+	Bundle    catalog.Bundle     `json:"selected_bundle"`
+	Profile   catalog.Profile    `json:"selected_profile"`
+	Route     []catalog.Profile  `json:"review_profiles"`
+	Current   catalog.Profile    `json:"current_profile"`
+	Completed []catalog.Profile  `json:"completed_profiles"`
+	Deep      *Assessment        `json:"deep_assessment"`
+	Policy    *policy.Assignment `json:"model_policy"`
+	ExpiresAt string             `json:"expires_at"`
+}
+
 // timeLayout writes instants with all six digits, so that equal instants are
 // equal text and text sorts as time does.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
@@ -71,13 +87,6 @@ func optional[T ~string](v T) *T {
 	return &v
 }
 
-func value[T ~string](p *T) T {
-	if p == nil {
-		return ""
-	}
-	return *p
-}
-
 // ErrMalformed is wrapped by the errors of UnmarshalJSON. They say which field
 // does not fit, never what it holds.
 var ErrMalformed = errors.New("malformed session state")
@@ -86,14 +95,14 @@ var ErrMalformed = errors.New("malformed session state")
 // machine could have produced, so that a damaged row never becomes a state.
 // Prose and lists that follow from the rest are not read: they are made anew.
 func (s *Session) UnmarshalJSON(data []byte) error {
-	var w wire
+	var w stored
 	if err := json.Unmarshal(data, &w); err != nil {
 		return fmt.Errorf("%w: not the JSON of a session", ErrMalformed)
 	}
 	bad := func(field string) error { return fmt.Errorf("%w: %s", ErrMalformed, field) }
 	n := Session{
 		RunID: w.RunID, Task: w.Task, Status: w.Status, Step: w.Step,
-		Bundle: value(w.Bundle), Profile: value(w.Profile), Done: len(w.Completed), Deep: w.Deep,
+		Bundle: w.Bundle, Profile: w.Profile, Done: len(w.Completed), Deep: w.Deep,
 	}
 	if n.Bundle != "" {
 		n.Profile = ""
@@ -116,7 +125,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		return bad("selected_bundle")
 	case n.Profile != "" && !n.Profile.Valid():
 		return bad("selected_profile")
-	case value(w.Profile) != n.SelectedProfile():
+	case w.Profile != n.SelectedProfile():
 		return bad("selected_profile")
 	case (n.Step == Triage) != (n.Bundle == "" && n.Profile == ""):
 		return bad("selected_profile")
@@ -127,7 +136,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 	case n.Step == PrimaryReview && n.Done >= len(n.Route()),
 		n.Step != PrimaryReview && n.Done != len(n.Route()):
 		return bad("completed_profiles")
-	case value(w.Current) != n.Current():
+	case w.Current != n.Current():
 		return bad("current_profile")
 	case (n.Deep != nil) != (n.Step == DeepReview || n.Step == Synthesis || n.Step == AwaitingOutcome):
 		return bad("deep_assessment")

@@ -146,7 +146,7 @@ func TestRefusesDamagedPayloads(t *testing.T) {
 		{"", good, `[]`},
 		{"", good, `"text"`},
 		{"", good, `{}`},
-		{"", `"read_only": true`, `"read_only": "yes"`},
+		{"", `"review_profiles": [`, `"review_profiles": [5, `},
 		{"run_id", "qar-0123456789abcdef0123456789abcdef", "qar-0123456789ABCDEF0123456789abcdef"},
 		{"run_id", "qar-0123456789abcdef0123456789abcdef", "qar-0123456789abcdef0123456789abcde"},
 		{"run_id", "qar-0123456789abcdef0123456789abcdef", "run-0123456789abcdef0123456789abcdef"},

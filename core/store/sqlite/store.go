@@ -6,7 +6,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -408,7 +407,7 @@ func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle
 
 // Create implements store.Store.
 func (s *Store) Create(ctx context.Context, session review.Session, now time.Time, limit int) error {
-	payload, err := json.Marshal(session)
+	payload, err := session.MarshalJSON()
 	if err != nil {
 		return err
 	}
@@ -603,7 +602,7 @@ func decode(runID, payload any, s *review.Session) error {
 	if !ok || !ok2 {
 		return review.ErrMalformed
 	}
-	if err := json.Unmarshal([]byte(text), s); err != nil {
+	if err := s.UnmarshalJSON([]byte(text)); err != nil {
 		return err
 	}
 	if s.RunID != id {
@@ -676,7 +675,7 @@ func (s *Store) Update(ctx context.Context, runID string, change func(review.Ses
 			}
 			return true, nil
 		}
-		payload, err := json.Marshal(next)
+		payload, err := next.MarshalJSON()
 		if err != nil {
 			return false, err
 		}
