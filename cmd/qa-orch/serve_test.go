@@ -561,11 +561,14 @@ func TestKilledServers(t *testing.T) {
 	}
 	for range kills {
 		p := startPeer(t, env, "serve")
-		time.AfterFunc(time.Duration(rand.IntN(60))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
+		kill := sync.OnceFunc(func() {
+			time.AfterFunc(time.Duration(rand.IntN(50))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
+		})
 		for {
 			a, err := p.tryCall("start_qa_orchestration", map[string]any{"task_type": "other"})
 			if err == nil && a.refusal == "" {
 				acknowledged[a.str("run_id")] = a
+				kill()
 			}
 			for err == nil && a.str("status") == "active" {
 				if a, err = p.tryCall("advance_qa_orchestration", report(a)); err == nil {
