@@ -28,7 +28,7 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 	}
 	for _, line := range []string{
 		"", "--help", "--lang ru help version", "version", "version --json", "--theme auto version",
-		"completion bash", "__complete v", "frobnicate", "--nonsense",
+		"completion bash", "__complete v", "reload", "config show", "setup --provider x", "setup --dry-run --provider openai --triage-model m --primary-model m --deep-model m --synthesis-model m", "frobnicate", "--nonsense",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

@@ -177,21 +177,21 @@ func runConfigShow(o *configShowOptions) error {
 	}
 	o.printPolicyFiles(f)
 	o.Println("")
-	o.Println(ansi.Wrap(o.Theme().Paint(theme.Muted, o.T("config.change", locales.Vars{"Command": program + " setup"})), o.Columns(), ""))
+	o.Println(o.wrap(o.Theme().Paint(theme.Muted, o.T("config.change", locales.Vars{"Command": program + " setup"})), 0))
 	return nil
 }
 
 // printPolicyFiles prints where the policy lies, what it is, and which models
 // the user's own file brings.
 func (a *App) printPolicyFiles(f policyFiles) {
-	t, width := a.Theme(), a.Columns()
+	t := a.Theme()
 	state := a.T("config.default")
 	if f.configured {
 		state = a.T("config.configured")
 	}
-	a.Println(ansi.Wrap(a.T("config.path", locales.Vars{"Path": f.PolicyPath})+" "+t.Paint(theme.Muted, "("+state+")"), width, ""))
+	a.Println(a.wrap(a.T("config.path", locales.Vars{"Path": f.PolicyPath})+" "+t.Paint(theme.Muted, "("+state+")"), 0))
 	if ids := f.userModels(); len(ids) > 0 {
-		a.Println(ansi.Wrap(a.T("config.models", locales.Vars{"Path": f.ModelsPath, "Models": strings.Join(ids, ", ")}), width, ""))
+		a.Println(a.wrap(a.T("config.models", locales.Vars{"Path": f.ModelsPath, "Models": strings.Join(ids, ", ")}), 0))
 	}
 	a.Println("")
 	a.printPolicy(f.policy, f.models)
@@ -217,7 +217,7 @@ func (a *App) printPolicy(p policy.Policy, models *catalog.Models) {
 		a.Println(line + t.Paint(theme.Model, c.Model) + strings.Repeat(" ", ids-ansi.StringWidth(c.Model)+2) +
 			t.Paint(theme.Reasoning(string(c.Reasoning)), string(c.Reasoning)))
 		if !p.Assign(st, models).Verified {
-			a.Println("    " + hang(t.Paint(theme.Attention, a.T("config.unverified")), width-4, 4))
+			a.Println("    " + a.wrap(t.Paint(theme.Attention, a.T("config.unverified")), 4))
 		}
 	}
 }

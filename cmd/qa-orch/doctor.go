@@ -537,7 +537,7 @@ func (d *doctor) print(failures int) error {
 	if d.JSON {
 		return d.printJSON(failures)
 	}
-	t, width := d.Theme(), d.Columns()
+	t := d.Theme()
 	roles := map[string]theme.Role{checkPass: theme.Good, checkInfo: theme.Attention, checkFail: theme.Bad}
 	column := 0
 	for _, word := range outcomes.Words() {
@@ -547,9 +547,9 @@ func (d *doctor) print(failures int) error {
 		word := d.Word(outcomes, f.Outcome)
 		left := t.Paint(roles[f.Outcome], word) + strings.Repeat(" ", column-ansi.StringWidth(word)+2)
 		text := t.Paint(theme.Title, d.Word(checkNames, f.Check)) + ": " + f.Text(d.Printer)
-		d.Println(left + hang(text, width-column-2, column+2))
+		d.Println(left + d.wrap(text, column+2))
 		if f.Remedy != nil {
-			d.Println(strings.Repeat(" ", column+2) + hang("→ "+f.Remedy(d.Printer), width-column-2, column+4))
+			d.Println(strings.Repeat(" ", column+2) + "→ " + d.wrap(f.Remedy(d.Printer), column+4))
 		}
 	}
 	d.Println("")

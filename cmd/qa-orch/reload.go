@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/orchestrator"
@@ -77,7 +76,7 @@ func runReload(o *reloadOptions) error {
 		return nil
 	}
 	t := o.Theme()
-	say := func(role theme.Role, text string) { o.Println(ansi.Wrap(t.Paint(role, text), o.Columns(), "")) }
+	say := func(role theme.Role, text string) { o.Println(o.wrap(t.Paint(role, text), 0)) }
 	if f.modelsErr != nil {
 		o.complain(locales.M("serve.models", locales.Vars{"Path": s.ModelsPath, "Problem": explain.Models(o.Printer, f.modelsErr)}))
 	}

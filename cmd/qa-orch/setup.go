@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 	"github.com/spf13/cobra"
 
@@ -265,12 +264,12 @@ func (a *App) screenTheme() *theme.Theme {
 // conclude says what became of the policy and what to do next. saved is where
 // it was saved, empty if nothing was.
 func (o *setupOptions) conclude(p policy.Policy, models *catalog.Models, saved, backup string) {
-	t, width := o.Theme(), o.Columns()
-	say := func(text string) { o.Println(ansi.Wrap(text, width, "")) }
 	if o.DryRun {
 		_, _ = o.Out.Write(p.Encode())
 		return
 	}
+	t := o.Theme()
+	say := func(text string) { o.Println(o.wrap(text, 0)) }
 	s, _ := settings.Read(o.Getenv)
 	if saved == "" {
 		say(o.T("setup.kept", locales.Vars{"Path": s.PolicyPath}))
@@ -284,7 +283,7 @@ func (o *setupOptions) conclude(p policy.Policy, models *catalog.Models, saved, 
 	o.printPolicy(p, models)
 	o.Println("")
 	o.Println(t.Paint(theme.Title, o.T("setup.next")))
-	item := func(text string) { o.Println("  " + hang(text, width-2, 2)) }
+	item := func(text string) { o.Println("  " + o.wrap(text, 2)) }
 	item(o.T("setup.next-doctor", locales.Vars{"Command": o.typed(program + " doctor")}))
 	path, err := os.Executable()
 	if err != nil {

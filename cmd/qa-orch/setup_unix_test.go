@@ -466,10 +466,3 @@ func TestWizardWithoutColours(t *testing.T) {
 		s.exit(exitInterrupted)
 	})
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -44,15 +44,14 @@ type onTerminal struct {
 // sitDown starts the program on a terminal.
 func sitDown(t *testing.T, o onTerminal, args ...string) *terminal {
 	t.Helper()
-	self, err := os.Executable()
+	self, err := exec.LookPath(program) // this test binary under the program's name, so that children of it are the program too
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Args = append([]string{program}, args...)
+	cmd.Args = append(cmd.Args, args...)
 	if o.shell != "" {
-		cmd = exec.Command("/bin/sh", append([]string{"-c", o.shell + `; exec -a "$0" "$SELF" "$@"`, program}, args...)...)
-		cmd.Path = shell(t)
+		cmd = exec.Command("/bin/sh", append([]string{"-c", o.shell + `; exec "$SELF" "$@"`, program}, args...)...)
 	}
 	cmd.Env = append([]string{"TERM=xterm-256color", "GORACE=" + noRaceSleep, "SELF=" + self}, o.env...)
 	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(o.columns), Rows: uint16(o.rows)})
@@ -93,15 +92,6 @@ func sitDown(t *testing.T, o onTerminal, args ...string) *terminal {
 		}
 	})
 	return s
-}
-
-// shell returns a shell that can give a program another name.
-func shell(t *testing.T) string {
-	path, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip(err)
-	}
-	return path
 }
 
 // screen returns what the terminal shows.
