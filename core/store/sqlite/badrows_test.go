@@ -186,3 +186,98 @@ func TestPythonStore(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestBrokenUnderfoot: when the file goes bad while it is open, every call says
+// so, none changes what is left, and a mended file works again.
+func TestBrokenUnderfoot(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s")
+	s := open(t, path)
+	must(t, s.Create(ctx, storetest.New(1, 0), storetest.T0, 9))
+	_, err := s.Get(ctx, storetest.ID(1))
+	must(t, err)
+	execute(t, path, `ALTER TABLE sessions RENAME TO elsewhere`)
+	for range 2 {
+		var u *sqlite.Unusable
+		if err := s.Create(ctx, storetest.New(2, 0), storetest.T0, 9); !errors.As(err, &u) {
+			t.Errorf("create: %v", err)
+		}
+		if _, err := s.Get(ctx, storetest.ID(1)); !errors.As(err, &u) {
+			t.Errorf("get: %v", err)
+		}
+		if _, err := s.Update(ctx, storetest.ID(1), storetest.Stop(0)); !errors.As(err, &u) {
+			t.Errorf("update: %v", err)
+		}
+		if _, err := s.List(ctx, storetest.T0); !errors.As(err, &u) {
+			t.Errorf("list: %v", err)
+		}
+	}
+	execute(t, path, `ALTER TABLE elsewhere RENAME TO sessions`)
+	got, err := s.Get(ctx, storetest.ID(1))
+	if err != nil || got != storetest.New(1, 0) {
+		t.Fatalf("after mending: %+v, %v", got, err)
+	}
+	// A trigger that refuses stands for a write that fails half-way.
+	for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
+		execute(t, path, `CREATE TRIGGER refuse BEFORE `+event+` ON sessions BEGIN SELECT raise(ABORT, 'refused'); END`)
+		var u *sqlite.Unusable
+		var err error
+		switch event {
+		case "INSERT":
+			err = s.Create(ctx, storetest.New(2, 0), storetest.T0, 9)
+		case "UPDATE":
+			_, err = s.Update(ctx, storetest.ID(1), storetest.Stop(0))
+		case "DELETE":
+			now := storetest.T0.Add(storetest.TTL)
+			err = s.Create(ctx, storetest.New(2, storetest.TTL), now, 9)
+		}
+		if !errors.As(err, &u) || u.Reason != sqlite.Failed {
+			t.Errorf("%s: %v", event, err)
+		}
+		execute(t, path, `DROP TRIGGER refuse`)
+		if got, err := s.Get(ctx, storetest.ID(1)); err != nil || got != storetest.New(1, 0) {
+			t.Fatalf("after a failed %s: %+v, %v", event, got, err)
+		}
+	}
+	must(t, s.Create(ctx, storetest.New(2, 0), storetest.T0, 9))
+
+	// The same for an eviction and for a finish, which delete too.
+	_, err = s.Update(ctx, storetest.ID(2), storetest.Stop(0))
+	must(t, err)
+	stopped, err := s.Get(ctx, storetest.ID(2))
+	must(t, err)
+	execute(t, path, `CREATE TRIGGER refuse BEFORE DELETE ON sessions BEGIN SELECT raise(ABORT, 'refused'); END`)
+	wantReason(t, s.Create(ctx, storetest.New(3, 0), storetest.T0, 2), sqlite.Failed)
+	_, err = s.Update(ctx, storetest.ID(2), storetest.Finish(review.Blocked, 0))
+	wantReason(t, err, sqlite.Failed)
+	if got, err := s.Get(ctx, storetest.ID(2)); err != nil || got != stopped {
+		t.Fatalf("a finish that failed is half done: %+v, %v", got, err)
+	}
+	execute(t, path, `DROP TRIGGER refuse`)
+	must(t, s.Create(ctx, storetest.New(3, 0), storetest.T0, 2))
+	wantRows(t, inspect(t, path), 0, 3, 1)
+}
+
+// TestPanicInAChange: a change that panics leaves no transaction open.
+func TestPanicInAChange(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s")
+	s, other := open(t, path), open(t, path)
+	must(t, s.Create(ctx, storetest.New(1, 0), storetest.T0, 9))
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is swallowed")
+			}
+		}()
+		s.Update(ctx, storetest.ID(1), func(review.Session) (review.Session, error) { panic("boom") })
+	}()
+	for _, s := range []*sqlite.Store{other, s} {
+		got, err := s.Update(ctx, storetest.ID(1), func(x review.Session) (review.Session, error) { return x, nil })
+		if err != nil || got != storetest.New(1, 0) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+}

@@ -264,3 +264,22 @@ func TestIntegrityTellsOfDamage(t *testing.T) {
 	in := inspect(t, path)
 	wantReason(t, in.Integrity(context.Background()), sqlite.Damaged)
 }
+
+// TestInspectBrokenUnderfoot: what goes bad between two looks is told.
+func TestInspectBrokenUnderfoot(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s")
+	execute(t, path, schema, insert(t, storetest.New(1, 0)))
+	in := inspect(t, path)
+	wantRows(t, in, 0, 1)
+	execute(t, path, `UPDATE session_store_metadata SET schema_version = 2`)
+	_, err := in.Rows(ctx, storetest.T0)
+	wantReason(t, err, sqlite.NewerSchema)
+	must(t, os.Remove(path))
+	_, err = in.Rows(ctx, storetest.T0)
+	wantReason(t, err, sqlite.Missing)
+	execute(t, path, schema, insert(t, storetest.New(2, 0))) // and back again
+	wantChanged(t, in, true)
+	wantRows(t, in, 0, 2)
+}

@@ -67,7 +67,9 @@ type handle struct {
 	write *sql.DB     // one connection, for transitions
 	read  *sql.DB     // one connection, so that reading never waits for a writer
 
-	selectRow, updateRow, deleteRow, insertRow *sql.Stmt // on write
+	conn                                       *sql.Conn // write's connection
+	beginTx, commitTx, rollbackTx              *sql.Stmt // on conn, as are these
+	selectRow, updateRow, deleteRow, insertRow *sql.Stmt
 	readRow                                    *sql.Stmt // on read
 
 	// How many rows are active and how many are stopped, as of the file's data
@@ -81,6 +83,16 @@ type handle struct {
 }
 
 func (h *handle) close() {
+	// The statements first: SQLite keeps a closed connection alive, and its
+	// transaction open, for as long as it has a statement.
+	for _, stmt := range []*sql.Stmt{h.beginTx, h.commitTx, h.rollbackTx, h.selectRow, h.updateRow, h.deleteRow, h.insertRow} {
+		if stmt != nil {
+			stmt.Close()
+		}
+	}
+	if h.conn != nil {
+		h.conn.Close()
+	}
 	h.write.Close()
 	h.read.Close()
 }
@@ -213,13 +225,19 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 	if h.wal, err = os.Lstat(path + "-wal"); err != nil {
 		return nil, err
 	}
+	if h.conn, err = h.write.Conn(ctx); err != nil {
+		return nil, err
+	}
 	for stmt, query := range map[**sql.Stmt]string{
-		&h.selectRow: `SELECT payload FROM sessions WHERE run_id = ?`,
-		&h.updateRow: `UPDATE sessions SET payload = ? WHERE run_id = ?`,
-		&h.deleteRow: `DELETE FROM sessions WHERE run_id = ?`,
-		&h.insertRow: `INSERT INTO sessions (run_id, payload) VALUES (?, ?)`,
+		&h.beginTx:    `BEGIN IMMEDIATE`,
+		&h.commitTx:   `COMMIT`,
+		&h.rollbackTx: `ROLLBACK`,
+		&h.selectRow:  `SELECT payload FROM sessions WHERE run_id = ?`,
+		&h.updateRow:  `UPDATE sessions SET payload = ? WHERE run_id = ?`,
+		&h.deleteRow:  `DELETE FROM sessions WHERE run_id = ?`,
+		&h.insertRow:  `INSERT INTO sessions (run_id, payload) VALUES (?, ?)`,
 	} {
-		if *stmt, err = h.write.PrepareContext(ctx, query); err != nil {
+		if *stmt, err = h.conn.PrepareContext(ctx, query); err != nil {
 			return nil, err
 		}
 	}
@@ -312,7 +330,13 @@ func checkSchema(ctx context.Context, db querier, path string) (empty bool, err 
 // prepareSchema creates the tables in an empty file and the index where it is
 // missing.
 func (h *handle) prepareSchema(ctx context.Context, path string, empty bool) error {
-	tx, err := begin(ctx, h.write)
+	if !empty {
+		if indexed, err := hasIndex(ctx, h.write); err != nil || indexed {
+			return err
+		}
+	}
+	// Where another process writes this gives BUSY; opening is tried again then.
+	tx, err := h.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -332,12 +356,8 @@ func (h *handle) prepareSchema(ctx context.Context, path string, empty bool) err
 			return err
 		}
 	}
-	var indexed int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = 'sessions_by_status'`).Scan(&indexed); err != nil {
+	if indexed, err := hasIndex(ctx, tx); err != nil || indexed {
 		return err
-	}
-	if indexed > 0 {
-		return nil
 	}
 	if _, err := tx.ExecContext(ctx, `CREATE INDEX sessions_by_status ON sessions (`+statusExpr+`, `+expiryExpr+`, run_id)`); err != nil {
 		return err
@@ -345,10 +365,16 @@ func (h *handle) prepareSchema(ctx context.Context, path string, empty bool) err
 	return tx.Commit()
 }
 
+func hasIndex(ctx context.Context, db querier) (bool, error) {
+	var n int
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = 'sessions_by_status'`).Scan(&n)
+	return n > 0, err
+}
+
 // reportBadRows tells of rows that are no session even at a glance. s.mu is held.
 func (s *Store) reportBadRows(ctx context.Context) {
 	var n int
-	err := s.db.write.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+statusExpr+` IS NULL`).Scan(&n)
+	err := s.db.conn.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+statusExpr+` IS NULL`).Scan(&n)
 	if err == nil && n > 0 {
 		s.warn(&BadRows{Count: n})
 	}
@@ -357,13 +383,13 @@ func (s *Store) reportBadRows(ctx context.Context) {
 // begin begins an immediate transaction and waits for other processes to end
 // theirs. SQLite's own waiting sleeps for up to 100 ms at a time, and a process
 // with much to write could keep another out for as long as it liked.
-func begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+func (h *handle) begin(ctx context.Context) error {
 	const longest = 4 * time.Millisecond
 	deadline := time.Now().Add(busyTimeout)
 	for wait := 100 * time.Microsecond; ; wait = min(2*wait, longest) {
-		tx, err := db.BeginTx(ctx, nil)
+		_, err := h.beginTx.ExecContext(ctx)
 		if err == nil || !isBusy(err) || time.Now().After(deadline) {
-			return tx, err
+			return err
 		}
 		time.Sleep(wait/2 + rand.N(wait))
 	}
@@ -371,7 +397,7 @@ func begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
 
 // transaction runs f in one immediate transaction. When f returns an error the
 // transaction is rolled back, unless keep says that what was done so far stays.
-func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle, *sql.Tx) (keep bool, err error)) error {
+func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle) (keep bool, err error)) error {
 	// A transition that has begun is carried through: a cancelled request must
 	// not leave the host guessing.
 	ctx = context.WithoutCancel(ctx)
@@ -381,27 +407,30 @@ func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle
 	if err != nil {
 		return err
 	}
-	tx, err := begin(ctx, h.write)
-	if err != nil {
+	if err := h.begin(ctx); err != nil {
 		if !isBusy(err) {
 			s.drop()
 		}
 		return unusable(s.path, err)
 	}
-	active, stopped, audited := h.active, h.stopped, h.audited
-	keep, ferr := f(ctx, h, tx)
-	if ferr != nil && !keep {
-		tx.Rollback()
-		h.active, h.stopped, h.audited = active, stopped, audited
-		if resultCode(ferr) != 0 {
-			s.drop()
+	ended := false
+	defer func() {
+		if !ended {
+			s.drop() // whatever state the connection is in, it is not used again
 		}
+	}()
+	active, stopped, audited := h.active, h.stopped, h.audited
+	keep, ferr := f(ctx, h)
+	if ferr != nil && !keep {
+		_, err := h.rollbackTx.ExecContext(ctx)
+		h.active, h.stopped, h.audited = active, stopped, audited
+		ended = err == nil && resultCode(ferr) == 0
 		return ferr
 	}
-	if err := tx.Commit(); err != nil {
-		s.drop() // whatever state the connection is in, it is not used again
+	if _, err := h.commitTx.ExecContext(ctx); err != nil {
 		return unusable(s.path, err)
 	}
+	ended = true
 	return ferr
 }
 
@@ -411,26 +440,26 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 	if err != nil {
 		return err
 	}
-	return s.transaction(ctx, func(ctx context.Context, h *handle, tx *sql.Tx) (bool, error) {
-		if err := h.count(ctx, tx); err != nil {
+	return s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
+		if err := h.count(ctx); err != nil {
 			return false, unusable(s.path, err)
 		}
-		if err := h.purge(ctx, tx, now); err != nil {
+		if err := h.purge(ctx, now); err != nil {
 			return false, unusable(s.path, err)
 		}
 		s.retained.Purge(now)
 		if h.active+h.stopped+s.retained.Len() >= limit {
-			if err := h.audit(ctx, tx); err != nil {
+			if err := h.audit(ctx); err != nil {
 				return false, unusable(s.path, err)
 			}
 		}
 		if h.active >= limit {
 			return true, store.ErrFull
 		}
-		if err := s.evict(ctx, h, tx, limit); err != nil {
+		if err := s.evict(ctx, h, limit); err != nil {
 			return false, unusable(s.path, err)
 		}
-		if _, err := tx.StmtContext(ctx, h.insertRow).ExecContext(ctx, session.RunID, string(payload)); err != nil {
+		if _, err := h.insertRow.ExecContext(ctx, session.RunID, string(payload)); err != nil {
 			return false, unusable(s.path, err)
 		}
 		h.active++
@@ -441,15 +470,15 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 // count makes sure that the counts are those of the file as this transaction
 // sees it. They are kept between calls and counted anew only after another
 // process has written: counting looks at every row's index entry.
-func (h *handle) count(ctx context.Context, tx *sql.Tx) error {
+func (h *handle) count(ctx context.Context) error {
 	var version int64
-	if err := tx.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
+	if err := h.conn.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
 		return err
 	}
 	if version == h.version {
 		return nil
 	}
-	err := tx.QueryRowContext(ctx, `SELECT
+	err := h.conn.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('active', 'awaiting_host_outcome')),
 		(SELECT count(*) FROM sessions WHERE `+statusExpr+` IN ('completed', 'partial', 'blocked'))`).Scan(&h.active, &h.stopped)
 	if err == nil {
@@ -461,11 +490,11 @@ func (h *handle) count(ctx context.Context, tx *sql.Tx) error {
 // audit leaves the rows that can't be read out of the counts: they take nobody's
 // place. It reads every row, and so is only called where room gets scarce, once
 // until another process writes again; this one writes no such rows.
-func (h *handle) audit(ctx context.Context, tx *sql.Tx) error {
+func (h *handle) audit(ctx context.Context) error {
 	if h.audited {
 		return nil
 	}
-	sessions, _, err := readRows(ctx, tx)
+	sessions, _, err := readRows(ctx, h.conn)
 	if err != nil {
 		return err
 	}
@@ -477,10 +506,10 @@ func (h *handle) audit(ctx context.Context, tx *sql.Tx) error {
 }
 
 // purge deletes what has expired. Rows that can't be read stay.
-func (h *handle) purge(ctx context.Context, tx *sql.Tx, now time.Time) error {
+func (h *handle) purge(ctx context.Context, now time.Time) error {
 	var expired []review.Session
 	for _, status := range review.Statuses() {
-		rows, err := tx.QueryContext(ctx, `SELECT run_id, payload FROM sessions WHERE `+statusExpr+` = ? AND `+expiryExpr+` <= ?`,
+		rows, err := h.conn.QueryContext(ctx, `SELECT run_id, payload FROM sessions WHERE `+statusExpr+` = ? AND `+expiryExpr+` <= ?`,
 			string(status), now.UTC().Format(secondLayout))
 		if err != nil {
 			return err
@@ -501,15 +530,15 @@ func (h *handle) purge(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		}
 	}
 	for i := range expired {
-		if err := h.remove(ctx, tx, &expired[i]); err != nil {
+		if err := h.remove(ctx, &expired[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *handle) remove(ctx context.Context, tx *sql.Tx, session *review.Session) error {
-	if _, err := tx.StmtContext(ctx, h.deleteRow).ExecContext(ctx, session.RunID); err != nil {
+func (h *handle) remove(ctx context.Context, session *review.Session) error {
+	if _, err := h.deleteRow.ExecContext(ctx, session.RunID); err != nil {
 		return err
 	}
 	h.shift(session, -1)
@@ -526,10 +555,10 @@ func (h *handle) shift(session *review.Session, by int) {
 
 // evict makes room for one more session: the oldest goes first, be it a stopped
 // row or a finalized session in this process's memory.
-func (s *Store) evict(ctx context.Context, h *handle, tx *sql.Tx, limit int) error {
+func (s *Store) evict(ctx context.Context, h *handle, limit int) error {
 	for h.active+h.stopped+s.retained.Len()+1 > limit {
 		var row review.Session
-		found, err := h.oldestStopped(ctx, tx, &row)
+		found, err := h.oldestStopped(ctx, &row)
 		if err != nil {
 			return err
 		}
@@ -538,7 +567,7 @@ func (s *Store) evict(ctx context.Context, h *handle, tx *sql.Tx, limit int) err
 		case ok && (!found || before(&kept, &row)):
 			s.retained.Remove(kept.RunID)
 		case found:
-			if err := h.remove(ctx, tx, &row); err != nil {
+			if err := h.remove(ctx, &row); err != nil {
 				return err
 			}
 		default:
@@ -556,12 +585,12 @@ func before(a, b *review.Session) bool {
 }
 
 // oldestStopped finds the readable stopped row that expires first.
-func (h *handle) oldestStopped(ctx context.Context, tx *sql.Tx, oldest *review.Session) (bool, error) {
+func (h *handle) oldestStopped(ctx context.Context, oldest *review.Session) (bool, error) {
 	found := false
 	for _, status := range review.Outcomes() {
 		// The index orders by whole seconds: every row of the first second with a
 		// readable one is looked at.
-		rows, err := tx.QueryContext(ctx, `SELECT run_id, payload, `+expiryExpr+` FROM sessions WHERE `+statusExpr+` = ? ORDER BY `+expiryExpr+`, run_id`, string(status))
+		rows, err := h.conn.QueryContext(ctx, `SELECT run_id, payload, `+expiryExpr+` FROM sessions WHERE `+statusExpr+` = ? ORDER BY `+expiryExpr+`, run_id`, string(status))
 		if err != nil {
 			return false, err
 		}
@@ -661,8 +690,8 @@ func (s *Store) Update(ctx context.Context, runID string, change func(review.Ses
 		return s.updateRetained(session, change)
 	}
 	var next review.Session
-	err := s.transaction(ctx, func(ctx context.Context, h *handle, tx *sql.Tx) (bool, error) {
-		old, err := s.row(tx.StmtContext(ctx, h.selectRow).QueryRowContext(ctx, runID), runID)
+	err := s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
+		old, err := s.row(h.selectRow.QueryRowContext(ctx, runID), runID)
 		if err != nil {
 			return false, err
 		}
@@ -670,7 +699,7 @@ func (s *Store) Update(ctx context.Context, runID string, change func(review.Ses
 			return false, err
 		}
 		if next.Finalized {
-			if err := h.remove(ctx, tx, &old); err != nil {
+			if err := h.remove(ctx, &old); err != nil {
 				return false, unusable(s.path, err)
 			}
 			return true, nil
@@ -679,7 +708,7 @@ func (s *Store) Update(ctx context.Context, runID string, change func(review.Ses
 		if err != nil {
 			return false, err
 		}
-		if _, err := tx.StmtContext(ctx, h.updateRow).ExecContext(ctx, string(payload), runID); err != nil {
+		if _, err := h.updateRow.ExecContext(ctx, string(payload), runID); err != nil {
 			return false, unusable(s.path, err)
 		}
 		h.shift(&old, -1)
