@@ -21,8 +21,8 @@ const Name = "qa-orch"
 type Options struct {
 	Tools   settings.Tools
 	Version string
-	// Connected, if not nil, is called after each request that succeeded. It
-	// must return at once.
+	// Connected, if not nil, is called when the client has what it needs from
+	// initialize, and after each further request. It must return at once.
 	Connected func()
 }
 
@@ -35,7 +35,11 @@ type Server struct {
 func New(o *orchestrator.Orchestrator, opts Options) (*Server, error) {
 	hooks := &server.Hooks{}
 	if opts.Connected != nil {
-		hooks.AddOnSuccess(func(context.Context, any, mcp.MCPMethod, any, any) { opts.Connected() })
+		hooks.AddOnSuccess(func(_ context.Context, _ any, method mcp.MCPMethod, _, _ any) {
+			if method != mcp.MethodInitialize {
+				opts.Connected()
+			}
+		})
 	}
 	s := server.NewMCPServer(Name, opts.Version,
 		server.WithHooks(hooks),
@@ -56,6 +60,9 @@ func New(o *orchestrator.Orchestrator, opts Options) (*Server, error) {
 	}
 	if err := tool.Register(s, list); err != nil {
 		return nil, err
+	}
+	if opts.Connected != nil {
+		s.AddNotificationHandler("notifications/initialized", func(context.Context, mcp.JSONRPCNotification) { opts.Connected() })
 	}
 	h.addResources(s)
 	addPrompt(s)
