@@ -221,9 +221,10 @@ func (o *setupOptions) unasked(p policy.Policy, current setup.Current, models *c
 	return nil
 }
 
-// askLimit bounds how long a terminal may take to tell its background before
-// the first screen is shown.
-const askLimit = 60 * time.Millisecond
+// askLimit bounds how long a terminal may take to tell its background before the
+// first screen is shown, which is to be there within 100 ms. A later answer does
+// nothing.
+const askLimit = 40 * time.Millisecond
 
 // converse asks on a full screen, or line by line where that is wanted.
 func (o *setupOptions) converse(ctx context.Context, flow *setup.Flow, save setup.Save) (backup string, err error) {

@@ -25,7 +25,7 @@ type sitter struct {
 }
 
 // atSetup starts the wizard in a fresh home, or that of the policy at path.
-func atSetup(t *testing.T, lang locales.Lang, o onTerminal, path string, args ...string) *sitter {
+func atSetup(t testing.TB, lang locales.Lang, o onTerminal, path string, args ...string) *sitter {
 	t.Helper()
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "home", ".qa-orchestrator", "model-policy.json")
@@ -458,6 +458,8 @@ func TestWizardWithoutColours(t *testing.T) {
 	t.Run("silent", func(t *testing.T) {
 		t.Parallel()
 		s := atSetup(t, locales.En, onTerminal{mute: true, env: []string{"COLORTERM=truecolor"}}, "")
+		s.see(s.step(1))
+		s.press("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?6c") // too late
 		s.toWay("anthropic")
 		if !foreground.MatchString(s.written()) {
 			t.Error("no colours at all")
@@ -465,4 +467,15 @@ func TestWizardWithoutColours(t *testing.T) {
 		s.press(keyEsc)
 		s.exit(exitInterrupted)
 	})
+}
+
+// BenchmarkFirstFrame times the wizard from its start until the first question
+// is on the screen.
+func BenchmarkFirstFrame(b *testing.B) {
+	for b.Loop() {
+		s := atSetup(b, locales.Ru, onTerminal{}, filepath.Join("none", "none", "policy.json"))
+		s.see(s.p.T("setup.language"))
+		s.press(keyEsc)
+		s.exit(exitInterrupted)
+	}
 }

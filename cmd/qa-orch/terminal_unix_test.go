@@ -23,7 +23,7 @@ const patience = 20 * time.Second
 // terminal is an emulated terminal with the program on it, and the person in
 // front of it.
 type terminal struct {
-	t    *testing.T
+	t    testing.TB
 	cmd  *exec.Cmd
 	ptmx *os.File
 
@@ -42,7 +42,7 @@ type onTerminal struct {
 }
 
 // sitDown starts the program on a terminal.
-func sitDown(t *testing.T, o onTerminal, args ...string) *terminal {
+func sitDown(t testing.TB, o onTerminal, args ...string) *terminal {
 	t.Helper()
 	self, err := exec.LookPath(program) // this test binary under the program's name, so that children of it are the program too
 	if err != nil {
