@@ -215,7 +215,7 @@ func (o *setupOptions) unasked(p policy.Policy, current setup.Current, models *c
 	}
 	backup, err := save(p)
 	if err != nil {
-		return failed(locales.M("setup.save-failed", locales.Vars{"Path": current.Path, "Cause": explain.File(o.Printer, err)}), err)
+		return failed(locales.M("setup.unsaved", locales.Vars{"Path": current.Path, "Cause": explain.File(o.Printer, err)}), err)
 	}
 	o.conclude(p, models, current.Path, backup)
 	return nil

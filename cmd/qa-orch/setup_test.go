@@ -108,11 +108,38 @@ func TestSetupKeepsOffWhatIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model-policy.json")
 	must(t, os.Mkdir(path, 0o700))
 	code, out, errs := withPolicy(locales.Ru, path, allModels...)
-	if code != exitFailed || out != "" || !strings.Contains(errs, "Не удалось сохранить "+path+": это не обычный файл") {
+	if code != exitFailed || out != "" || !strings.Contains(errs, "не удалось сохранить "+path+": это не обычный файл") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 	if code, _, errs = withPolicy(locales.En, path, "reload"); code != exitFailed || !strings.Contains(errs, "it is not a regular file") {
 		t.Errorf("reload: exit code %d, %q", code, errs)
+	}
+}
+
+func TestSetupInAReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("nothing is read-only for this user")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "model-policy.json")
+	old := policy.Recommended(catalog.Anthropic, catalog.Builtin()).Encode()
+	must(t, os.WriteFile(path, old, 0o600))
+	must(t, os.Chmod(dir, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+	code, out, errs := withPolicy(locales.En, path, allModels...)
+	if code != exitFailed || out != "" || !strings.Contains(errs, "could not save "+path+": access is denied") {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != string(old) {
+		t.Errorf("the file became %q (%v)", data, err)
+	}
+	app, doc, _ := fakeApp(locales.En, "doctor")
+	app.Getenv = func(name string) string { return map[string]string{settings.DataDirVar: dir}[name] }
+	o := &doctorOptions{App: app, Executable: func() (string, error) { return "/nowhere/qa-orch", nil }}
+	_ = runDoctor(t.Context(), o)
+	if !strings.Contains(doc.String(), "you may not write there") {
+		t.Errorf("the doctor says %s", doc)
 	}
 }
 

@@ -315,7 +315,7 @@ func TestWizardKeepsABrokenPolicyAsBackup(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing: said on the screen, nothing lost, and saved at a second try.
+// A disk that takes nothing: said on the screen, nothing lost.
 func TestWizardOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "home", ".qa-orchestrator", "model-policy.json")
@@ -340,7 +340,7 @@ func TestWizardOnAFullDisk(t *testing.T) {
 	}
 }
 
-func TestWizardRetriesAfterAReadOnlyFolder(t *testing.T) {
+func TestWizardSavesAtASecondTry(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "home", ".qa-orchestrator", "model-policy.json")
 	must(t, os.MkdirAll(filepath.Dir(filepath.Dir(path)), 0o700))
