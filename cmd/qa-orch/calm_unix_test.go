@@ -27,7 +27,7 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 		t.Fatal("bubbletea is not linked, so that this test shows nothing")
 	}
 	for _, line := range []string{
-		"", "--help", "--lang ru help version", "version", "version --json", "--theme auto version",
+		"--help", "--lang ru help version", "version", "version --json", "--theme auto version",
 		"completion bash", "__complete v", "reload", "config show", "setup --provider x", "setup --dry-run --provider openai --triage-model m --primary-model m --deep-model m --synthesis-model m", "frobnicate", "--nonsense",
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -9,9 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){program: main})
-}
+// programs are what a test process can be started as.
+var programs = map[string]func(){program: main}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // noRaceSleep is a GORACE that spares each process of a test under the race detector a second of
 // waiting at its end.

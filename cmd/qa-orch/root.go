@@ -33,6 +33,7 @@ var commands = []func(*App) *cobra.Command{
 	newProfiles,
 	func(a *App) *cobra.Command { return newReload(a, groupSetup) },
 	newServe,
+	newSessions,
 	newSetup,
 	newVersion,
 }
@@ -96,10 +97,14 @@ func newRoot(a *App) *cobra.Command {
 	return root
 }
 
-// runBare is qa-orch without a command: a server where a program has the input, else the overview.
+// runBare is qa-orch without a command: a server where a program has the input, the home screen
+// where a person sits at a terminal, else the overview.
 func runBare(a *App, root *cobra.Command) error {
 	if !a.InTTY && a.Serve != nil {
 		return a.Serve(root.Context())
+	}
+	if a.fullScreen() {
+		return runHome(root.Context(), a, root)
 	}
 	a.printOverview(root)
 	return nil

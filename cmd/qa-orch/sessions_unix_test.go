@@ -1,0 +1,406 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func signalIgnoreTTOU() { signal.Ignore(syscall.SIGTTOU) }
+
+// reviewServer is a running "qa-orch serve" over a store, and its client.
+type reviewServer struct {
+	t   *testing.T
+	in  io.WriteCloser
+	out *bufio.Reader
+	cmd *exec.Cmd
+	n   int
+}
+
+func reviewServerOver(t *testing.T, store string) *reviewServer {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Args = []string{program, "serve", "--store", store}
+	cmd.Env = []string{"HOME=" + t.TempDir(), "GORACE=" + noRaceSleep}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &reviewServer{t: t, in: in, out: bufio.NewReader(out), cmd: cmd}
+	t.Cleanup(s.stop)
+	s.request("initialize", map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"},
+	})
+	s.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	return s
+}
+
+func (s *reviewServer) stop() {
+	_ = s.in.Close()
+	_ = s.cmd.Wait()
+}
+
+func (s *reviewServer) send(message any) {
+	s.t.Helper()
+	data, err := json.Marshal(message)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.in.Write(append(data, '\n')); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *reviewServer) request(method string, params any) json.RawMessage {
+	s.t.Helper()
+	s.n++
+	s.send(map[string]any{"jsonrpc": "2.0", "id": s.n, "method": method, "params": params})
+	for {
+		line, err := s.out.ReadBytes('\n')
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var answer struct {
+			ID     int             `json:"id"`
+			Result json.RawMessage `json:"result"`
+			Error  json.RawMessage `json:"error"`
+		}
+		if err := json.Unmarshal(line, &answer); err != nil {
+			s.t.Fatal(err)
+		}
+		if answer.Error != nil {
+			s.t.Fatalf("%s: %s", method, answer.Error)
+		}
+		if answer.ID == s.n {
+			return answer.Result
+		}
+	}
+}
+
+// call calls a tool and returns the session's run id.
+func (s *reviewServer) call(tool string, arguments map[string]any) string {
+	s.t.Helper()
+	var result struct {
+		IsError bool `json:"isError"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+		Session struct {
+			RunID string `json:"run_id"`
+		} `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(s.request("tools/call", map[string]any{"name": tool + "_qa_orchestration", "arguments": arguments}), &result); err != nil {
+		s.t.Fatal(err)
+	}
+	if result.IsError {
+		s.t.Fatalf("%s: %v", tool, result.Content)
+	}
+	return result.Session.RunID
+}
+
+func (s *reviewServer) start(task string) string {
+	return s.call("start", map[string]any{"task_type": task})
+}
+
+func (s *reviewServer) advance(id, step string, more map[string]any) {
+	s.t.Helper()
+	args := map[string]any{"run_id": id, "completed_step": step, "status": "completed"}
+	maps.Copy(args, more)
+	s.call("advance", args)
+}
+
+// The dashboard beside a real server, from a store that is not there yet to its last session.
+func TestDashboardBesideAServer(t *testing.T) {
+	t.Parallel()
+	for _, lang := range []struct {
+		name                                                                    string
+		missing, active, triage, primary, deep, awaiting, gone, other, tooSmall string
+		filter, sortKey, openDetail, copyKey, help, quit                        string
+	}{
+		{
+			"en", "The store is not there yet", "1 active", "triage", "primary 2/3", "deep", "awaiting outcome", "gone: finished", "Сеансы", "Too small",
+			"/", "s", "\r", "y", "?", "q",
+		},
+		{
+			"ru", "Хранилища ещё нет", "1 идёт", "разбор", "основная 2/3", "углублённая", "ждёт итога", "ушёл: завершён", "Sessions", "Мало места",
+			".", "ы", "\r", "н", ",", "й", // on a Russian layout
+		},
+	} {
+		t.Run(lang.name, func(t *testing.T) {
+			t.Parallel()
+			store := filepath.Join(t.TempDir(), "s.sqlite3")
+			s := start(t, 160, 50, []string{"QA_ORCH_LANG=" + lang.name}, program, "sessions", "--store", store)
+			s.shows(lang.missing)
+
+			server := reviewServerOver(t, store)
+			id := server.start("ordinary_review")
+			short := id[4:12]
+			s.shows(short, lang.active, lang.triage, "gpt-6-luna")
+			server.advance(id, "triage", map[string]any{"selected_bundle": "ordinary_mr"})
+			server.advance(id, "primary_review", map[string]any{"completed_profile": "code_explorer"})
+			s.shows(lang.primary, "ordinary_mr")
+
+			left := regexp.MustCompile(`\b(29|30):[0-5][0-9]\b`)
+			first := left.FindString(s.screen())
+			s.until("the time running down", func(screen string) bool {
+				now := left.FindString(screen)
+				return now != "" && now != first
+			})
+
+			second := server.start("widget_review")
+			s.shows(second[4:12], short)
+			s.keys(lang.filter + "widget")
+			s.showsNot(short)
+			s.shows(second[4:12])
+			s.keys("\x1b")
+			s.shows(short)
+			s.keys(lang.openDetail)
+			s.until("a full run id", func(screen string) bool {
+				return strings.Contains(screen, id) || strings.Contains(screen, second)
+			})
+			s.keys(lang.copyKey)
+			s.until("the copied id", func(screen string) bool {
+				sent := s.sent()
+				for _, run := range []string{id, second} {
+					if strings.Contains(sent, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(run))) {
+						return true
+					}
+				}
+				return false
+			})
+			s.keys("\x1b")
+			s.keys(lang.sortKey)
+			s.keys(lang.help)
+			s.shows("Shift+Tab")
+			s.keys("\x1b")
+
+			for _, size := range [][2]int{{120, 40}, {80, 24}, {50, 20}, {40, 10}} {
+				s.resize(size[0], size[1])
+				s.until(fmt.Sprint(size), func(screen string) bool {
+					lines := strings.Split(screen, "\n")
+					return strings.Contains(screen, short) && len(lines) == size[1] && strings.Contains(lines[len(lines)-1], "Enter")
+				})
+			}
+			s.resize(20, 5)
+			s.shows(lang.tooSmall)
+			s.resize(160, 50)
+			s.shows(short, second[4:12], "qa-orch")
+
+			server.advance(id, "primary_review", map[string]any{"completed_profile": "code_reviewer"})
+			server.advance(id, "primary_review", map[string]any{
+				"completed_profile": "pr_test_analyzer", "risk_signals": map[string]any{"high_risk_domain": true, "evidence_uncertain": true},
+			})
+			s.shows(lang.deep)
+			server.advance(id, "deep_review", nil)
+			server.advance(id, "synthesis", nil)
+			s.shows(lang.awaiting)
+			server.call("finish", map[string]any{"run_id": id, "outcome": "completed"})
+			s.shows(lang.gone)
+
+			s.keys(map[string]string{"en": "L", "ru": "Д"}[lang.name])
+			s.shows(lang.other)
+			s.keys(lang.quit)
+			s.ends(exitOK)
+		})
+	}
+}
+
+// store makes a store with sessions, and no server beside it.
+func storeOf(t *testing.T, tasks ...string) (path string, ids []string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "store", "s.sqlite3")
+	server := reviewServerOver(t, path)
+	for _, task := range tasks {
+		ids = append(ids, server.start(task))
+	}
+	server.stop()
+	return path, ids
+}
+
+// sums returns what a folder holds.
+func sums(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.Name()] = fmt.Sprintf("%x %v %v", sha256.Sum256(data), info.Mode(), info.ModTime())
+	}
+	return out
+}
+
+func TestDashboardChangesNoByteOfTheStore(t *testing.T) {
+	t.Parallel()
+	path, ids := storeOf(t, "ordinary_review", "epic_analysis")
+	before := sums(t, filepath.Dir(path))
+	s := start(t, 120, 40, nil, program, "sessions", "--store", path, "--mouse")
+	s.shows(ids[0][4:12], ids[1][4:12])
+	for _, key := range []string{"j", "\r", "\x1b", "s", "f", "f", "\x1b", "r", "y", "p", "p", "2", "3", "1", "t"} {
+		s.keys(key)
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.keys("q")
+	s.ends(exitOK)
+	if after := sums(t, filepath.Dir(path)); !maps.Equal(before, after) {
+		t.Errorf("the folder of the store was\n%v and is\n%v", before, after)
+	}
+}
+
+func TestDashboardColours(t *testing.T) {
+	t.Parallel()
+	path, ids := storeOf(t, "ordinary_review")
+	colours := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	for name, c := range map[string]struct {
+		env        []string
+		flags      []string
+		want, none string // escape sequences, as regular expressions
+	}{
+		"dark":      {nil, []string{"--theme", "dark"}, `38;2;126;231;135`, `38;5;`},
+		"light":     {nil, []string{"--theme", "light"}, `38;2;26;107;43`, `38;5;`},
+		"256":       {[]string{"COLORTERM="}, []string{"--theme", "dark"}, `38;5;114`, `38;2;`},
+		"NO_COLOR":  {[]string{"NO_COLOR=1"}, nil, ``, `\x1b\[[0-9;]*m`},
+		"COLORFGBG": {[]string{"COLORFGBG=0;15"}, nil, `38;2;26;107;43`, `11;\?`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, 100, 30, c.env, append([]string{program, "sessions", "--store", path}, c.flags...)...)
+			s.shows(ids[0][4:12])
+			s.keys("q")
+			s.ends(exitOK)
+			sent := s.sent()
+			if !regexp.MustCompile(c.want).MatchString(sent) {
+				t.Errorf("no %s among %q", c.want, colours.FindAllString(sent, 20))
+			}
+			if found := regexp.MustCompile(c.none).FindString(sent); found != "" {
+				t.Errorf("%q was sent", found)
+			}
+		})
+	}
+	t.Run("dumb", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, 100, 30, []string{"TERM=dumb"}, program, "sessions", "--store", path)
+		s.ends(exitOK)
+		if sent := s.sent(); strings.Contains(sent, "\x1b") || !strings.Contains(sent, ids[0][4:12]) {
+			t.Errorf("a dumb terminal is sent %q", sent)
+		}
+	})
+}
+
+func TestDashboardLeavesTheTerminalSane(t *testing.T) {
+	t.Parallel()
+	path, ids := storeOf(t, "ordinary_review")
+	run := func(t *testing.T) *dashboard {
+		s := start(t, 100, 30, nil, program, "sessions", "--store", path, "--mouse")
+		s.shows(ids[0][4:12])
+		return s
+	}
+	t.Run("Ctrl+C", func(t *testing.T) {
+		t.Parallel()
+		s := run(t)
+		s.keys("\x03")
+		s.ends(exitInterrupted)
+	})
+	t.Run("SIGTERM", func(t *testing.T) {
+		t.Parallel()
+		s := run(t)
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		s.ends(exitOK)
+	})
+	t.Run("SIGHUP", func(t *testing.T) {
+		t.Parallel()
+		s := run(t)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		s.ends(exitOK)
+	})
+	t.Run("the terminal goes away", func(t *testing.T) {
+		t.Parallel()
+		s := run(t)
+		_ = s.tty.Close()
+		_ = s.ptmx.Close()
+		select {
+		case <-s.ended:
+		case <-time.After(patience):
+			t.Error("the program outlives its terminal")
+		}
+	})
+	t.Run("Ctrl+Z and back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, 100, 30, nil, "jobshell", "sessions", "--store", path)
+		s.shows(ids[0][4:12])
+		s.keys("\x1a")
+		s.shows("job stopped sane true")
+		s.keys("fg\r")
+		s.shows(ids[0][4:12], "qa-orch")
+		s.keys("q")
+		s.shows("job ended 0 sane true")
+		s.ends(exitOK)
+	})
+}
+
+func TestHomeScreen(t *testing.T) {
+	t.Parallel()
+	path, ids := storeOf(t, "ordinary_review")
+	s := start(t, 100, 30, []string{"QA_ORCHESTRATOR_SESSION_STORE_PATH=" + path}, program)
+	s.shows("gpt-6-luna", "1 active", "sessions", "demo", "help")
+	s.keys("L")
+	s.shows("политика", "1 идёт")
+	s.until("sessions selected", func(screen string) bool {
+		for line := range strings.SplitSeq(screen, "\n") {
+			if strings.Contains(line, "▸") && strings.Contains(line, " sessions ") {
+				return true
+			}
+		}
+		s.keys("j")
+		time.Sleep(50 * time.Millisecond)
+		return false
+	})
+	s.keys("\r")
+	s.shows(ids[0][4:12], "Сеансы")
+	s.keys("q")
+	s.ends(exitOK)
+
+	s = start(t, 100, 30, nil, program)
+	s.shows("recovery is off")
+	s.keys("\x03")
+	s.ends(exitInterrupted)
+}
