@@ -694,7 +694,7 @@ func TestUnusableStores(t *testing.T) {
 			home := t.TempDir()
 			path := filepath.Join(home, "s.sqlite3")
 			prepare(t, path)
-			before := snapshot(t, home)
+			before := filesOf(t, home)
 			p := startPeer(t, bareEnv(home, storeEnv(path), "LANG=ru_RU.UTF-8"), "serve")
 			p.must("prepare_qa_orchestration", map[string]any{"agent_profile": "code_reviewer"})
 			for range 2 {
@@ -707,7 +707,7 @@ func TestUnusableStores(t *testing.T) {
 			if s := p.stderr.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, "хранилище сеансов") {
 				t.Errorf("stderr %q", s)
 			}
-			if after := snapshot(t, home); fmt.Sprint(before) != fmt.Sprint(after) {
+			if after := filesOf(t, home); fmt.Sprint(before) != fmt.Sprint(after) {
 				t.Errorf("files changed: %v, then %v", before, after)
 			}
 		})
@@ -847,8 +847,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// snapshot is every file below folder with its content and mode.
-func snapshot(t *testing.T, folder string) map[string]string {
+// filesOf is every file below folder with its content and mode.
+func filesOf(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

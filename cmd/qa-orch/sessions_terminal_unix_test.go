@@ -15,14 +15,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/qa-orch/qa-orch/tui/calm"
+
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
-// patience is how long a test waits for something to show.
-const patience = 10 * time.Second
+// dashboardPatience is how long a test waits for something to show.
+const dashboardPatience = 10 * time.Second
 
 // terminal is a program on a pseudo-terminal with an emulator behind it, which answers what
 // terminals answer.
@@ -106,6 +108,9 @@ func (s *dashboard) keys(text string) {
 	if _, err := s.ptmx.WriteString(text); err != nil {
 		s.t.Fatal(err)
 	}
+	if text == "\x1b" {
+		time.Sleep(50 * time.Millisecond) // what follows at once would be taken for Alt and a letter
+	}
 }
 
 func (s *dashboard) resize(w, h int) {
@@ -119,7 +124,7 @@ func (s *dashboard) resize(w, h int) {
 // until waits for the screen to be as it should.
 func (s *dashboard) until(what string, ok func(screen string) bool) {
 	s.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(dashboardPatience); ; time.Sleep(10 * time.Millisecond) {
 		screen := s.screen()
 		if ok(screen) {
 			return
@@ -153,7 +158,7 @@ func (s *dashboard) ends(code int) {
 	s.t.Helper()
 	select {
 	case <-s.ended:
-	case <-time.After(patience):
+	case <-time.After(dashboardPatience):
 		s.t.Fatalf("the program does not end. The screen:\n%s", s.screen())
 	}
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
@@ -173,7 +178,7 @@ func (s *dashboard) sane() {
 		s.t.Error("the terminal's modes are not what they were")
 	}
 	var sent string
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(dashboardPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if sent = s.sent(); strings.LastIndex(sent, "\x1b[?1049l") > strings.LastIndex(sent, "\x1b[?1049h") || !strings.Contains(sent, "\x1b[?1049h") {
 			break
 		}
@@ -193,6 +198,7 @@ func (s *dashboard) sane() {
 // jobShell stands for a shell with job control: it runs the program in front, takes the terminal
 // when the program stops, and puts it in front again when a line is typed.
 func jobShell() {
+	calm.Restore() // the program takes TERM from here
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)

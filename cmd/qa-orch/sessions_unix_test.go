@@ -359,7 +359,7 @@ func TestDashboardLeavesTheTerminalSane(t *testing.T) {
 		_ = s.ptmx.Close()
 		select {
 		case <-s.ended:
-		case <-time.After(patience):
+		case <-time.After(dashboardPatience):
 			t.Error("the program outlives its terminal")
 		}
 	})

@@ -219,7 +219,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.pass()
 		}
 	case tea.KeyMsg:
-		cmd = m.key(msg)
+		cmd = m.keys(msg)
 	case tea.MouseMsg:
 		m.mouse(msg)
 	case tea.ResumeMsg:
@@ -260,6 +260,21 @@ func (m *Model) refresh() {
 
 func (m *Model) say(notice string) {
 	m.notice, m.noticeEnd = notice, m.o.Now().Add(noticeFor)
+}
+
+// keys takes letters one by one: those that come close together arrive as one message.
+func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+		return m.key(msg)
+	}
+	if strings.Contains(string(msg.Runes), "rgb:") {
+		return nil // a terminal's late answer to the question for its background
+	}
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+	}
+	return tea.Batch(cmds...)
 }
 
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {

@@ -126,8 +126,14 @@ func (v *policyView) table(d *doc, s watch.PolicyState) {
 			d.add(paragraph(theme.Muted, terms.Work(p, st), d.w, 2)...)
 		default:
 			d.add(line{name})
-			d.add(line{{"  ", theme.Plain}, {locales.Inert(a.Model), theme.Model}, {" · ", theme.Muted}, {string(a.Reasoning), reasoning.role},
-				{" ", theme.Plain}, {strings.TrimSpace(mark[0].text), mark[0].role}})
+			d.add(line{
+				{"  ", theme.Plain},
+				{locales.Inert(a.Model), theme.Model},
+				{" · ", theme.Muted},
+				{string(a.Reasoning), reasoning.role},
+				{" ", theme.Plain},
+				{strings.TrimSpace(mark[0].text), mark[0].role},
+			})
 		}
 	}
 }
@@ -154,8 +160,11 @@ func (c policyChange) lines(p *locales.Printer) []line {
 			if a != b {
 				out = append(out, line{
 					{terms.Stage(p, st) + "  ", theme.Muted},
-					{locales.Inert(a.Model), theme.Model}, {" · " + string(a.Reasoning) + " → ", theme.Muted},
-					{locales.Inert(b.Model), theme.Model}, {" · ", theme.Muted}, {string(b.Reasoning), theme.Reasoning(string(b.Reasoning))},
+					{locales.Inert(a.Model), theme.Model},
+					{" · " + string(a.Reasoning) + " → ", theme.Muted},
+					{locales.Inert(b.Model), theme.Model},
+					{" · ", theme.Muted},
+					{string(b.Reasoning), theme.Reasoning(string(b.Reasoning))},
 				})
 			}
 		}

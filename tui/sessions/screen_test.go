@@ -397,8 +397,12 @@ func TestColoursCarryNoMeaning(t *testing.T) {
 			colors      termenv.Profile
 			dark, known bool
 		}{
-			{termenv.TrueColor, true, true}, {termenv.TrueColor, false, true}, {termenv.TrueColor, false, false},
-			{termenv.ANSI256, true, true}, {termenv.ANSI, true, true}, {termenv.ANSI, false, true},
+			{termenv.TrueColor, true, true},
+			{termenv.TrueColor, false, true},
+			{termenv.TrueColor, false, false},
+			{termenv.ANSI256, true, true},
+			{termenv.ANSI, true, true},
+			{termenv.ANSI, false, true},
 		} {
 			d.o.Colors, d.o.Dark, d.o.Known = look.colors, look.dark, look.known
 			d.look()
