@@ -128,7 +128,7 @@ func (w *Wizard) columns() int {
 	if w.width == 0 {
 		return 80
 	}
-	return min(w.width, maxColumns)
+	return min(max(w.width, minColumns), maxColumns)
 }
 
 // lines lays the options out in columns of at most room cells, and returns how
@@ -308,7 +308,7 @@ func (w *Wizard) View() string {
 }
 
 // minColumns is the least width at which no line of the wizard is senseless.
-const minColumns = 40
+const minColumns = 46
 
 // minOptions is how many options must be seen at once, if there are as many.
 const minOptions = 3
@@ -352,7 +352,8 @@ func (w *Wizard) body(gap string) (body, options []string) {
 	lines := strings.Split(w.list.View(), "\n")
 	n := len(lines) - len(w.options)
 	body, options = lines[:n:n], lines[n:]
-	if w.Screen().Kind == Confirm {
+	// Where there is little room, why saving failed takes the table's place.
+	if w.Screen().Kind == Confirm && (gap != "\n" || w.Trouble() == "") {
 		body = slices.Concat(strings.Split(w.result()+strings.TrimPrefix(gap, "\n"), "\n"), body)
 	}
 	return body, options
