@@ -315,6 +315,7 @@ func TestDashboardColours(t *testing.T) {
 	t.Run("dumb", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, 100, 30, []string{"TERM=dumb"}, program, "sessions", "--store", path)
+		s.shows(ids[0][4:12])
 		s.ends(exitOK)
 		if sent := s.sent(); strings.Contains(sent, "\x1b") || !strings.Contains(sent, ids[0][4:12]) {
 			t.Errorf("a dumb terminal is sent %q", sent)

@@ -1,3 +1,5 @@
+// Package sessions is the live dashboard: the list of reviews with details beside it, the model
+// policy and the catalogue. It only shows; nothing that it does changes a session.
 package sessions
 
 import (

@@ -302,10 +302,3 @@ func (c *selection) move(a action) bool {
 	c.set(c.total, c.height)
 	return true
 }
-
-// wheel scrolls by lines without leaving the list.
-func (c *selection) wheel(by int) {
-	c.off = max(min(c.off+by, c.total-c.height), 0)
-	c.at = max(min(c.at, c.off+c.height-1), c.off)
-	c.set(c.total, c.height)
-}
