@@ -38,19 +38,20 @@ func TestScreensFit(t *testing.T) {
 	}
 	for _, current := range []Current{{Path: "p", Policy: policy.Default()}, configured(mine), broken} {
 		for _, lang := range locales.Langs() {
-			for _, size := range [][2]int{{50, 20}, {80, 24}, {120, 40}, {200, 60}, {46, 16}, {45, 40}, {46, 13}, {30, 10}, {12, 4}} {
+			for _, size := range [][2]int{{50, 20}, {80, 24}, {120, 40}, {46, 14}, {12, 4}} {
 				w := wizardOf(lang, current, size[0], size[1])
 				seen := 0
 				check := func() {
 					t.Helper()
 					seen++
-					lines := strings.Split(w.View(), "\n")
-					small := strings.Contains(squeeze(w.View()), squeeze(w.T("setup.small", locales.Vars{"Have": "", "Need": ""})[:20]))
+					view := w.View()
+					lines := strings.Split(view, "\n")
+					small := strings.Contains(squeeze(view), squeeze(w.T("setup.small", locales.Vars{"Have": "", "Need": ""})[:20]))
 					if small && size[0] >= 50 && size[1] >= 20 {
-						t.Errorf("%v %v: %v does not fit:\n%s", lang, size, w.Screen(), w.View())
+						t.Errorf("%v %v: %v does not fit:\n%s", lang, size, w.Screen(), view)
 					}
 					if !small && len(lines) > size[1] {
-						t.Errorf("%v %v: %v has %d lines:\n%s", lang, size, w.Screen(), len(lines), w.View())
+						t.Errorf("%v %v: %v has %d lines:\n%s", lang, size, w.Screen(), len(lines), view)
 					}
 					for _, line := range lines {
 						if n := ansi.StringWidth(line); n > size[0] {
