@@ -190,3 +190,30 @@ func wantEntries(t *testing.T, dir string, want int) {
 		t.Errorf("%s holds %d entries (%v), want %d", dir, len(entries), err, want)
 	}
 }
+
+func TestFailuresLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	long := strings.Repeat("x", 250) // fits, but not with what a temporary name adds
+	for name, path := range map[string]string{
+		"a file as folder":           filepath.Join(dir, "file", "f"),
+		"a file as folder's folder":  filepath.Join(dir, "file", "sub", "f"),
+		"no room for temporary name": filepath.Join(dir, long),
+	} {
+		if err := Write(path, []byte("x"), 0o600); err == nil {
+			t.Errorf("%s: written", name)
+		}
+	}
+	if _, err := Backup(filepath.Join(dir, long), []byte("x")); err == nil {
+		t.Error("a backup under too long a name")
+	}
+	if _, err := Backup(filepath.Join(dir, "nowhere", "f"), []byte("x")); err == nil {
+		t.Error("a backup in a folder that is not there")
+	}
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	if len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}

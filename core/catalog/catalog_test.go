@@ -341,6 +341,8 @@ func TestBrokenUserModels(t *testing.T) {
 		"text for reasons":  {entry(id, provider, `reasoning = "`+secret+`"`), ProblemSyntax, 6, "reasoning"},
 		"no TOML":           {secret, ProblemSyntax, 1, ""},
 		"unclosed string":   {entry(`id = "` + secret), ProblemSyntax, 4, ""},
+		"text for label":    {entry(id, provider, reasoning, `label = 5`), ProblemSyntax, 7, "label"},
+		"table for a model": {"model = [5]\n", ProblemSyntax, 1, "model"},
 		"key twice":         {entry(id, id, provider, reasoning), ProblemSyntax, 5, ""},
 		"JSON":              {`{"model": []}`, ProblemSyntax, 1, ""},
 		"model is no list":  {"model = 5\n", ProblemSyntax, 1, "model"},

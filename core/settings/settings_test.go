@@ -108,6 +108,17 @@ func TestWithoutHome(t *testing.T) {
 	}
 }
 
+func TestTildeWithoutAKnownHome(t *testing.T) {
+	t.Parallel()
+	want, err := filepath.Abs("~/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := absolute("~/x", ""); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-canary"

@@ -276,8 +276,12 @@ func TestInspectBrokenUnderfoot(t *testing.T) {
 	execute(t, path, `UPDATE session_store_metadata SET schema_version = 2`)
 	_, err := in.Rows(ctx, storetest.T0)
 	wantReason(t, err, sqlite.NewerSchema)
+	must(t, os.WriteFile(path, []byte("garbage garbage garbage"), 0o600))
+	wantReason(t, in.Integrity(ctx), sqlite.NotSQLite)
 	must(t, os.Remove(path))
 	_, err = in.Rows(ctx, storetest.T0)
+	wantReason(t, err, sqlite.Missing)
+	_, err = in.Changed(ctx)
 	wantReason(t, err, sqlite.Missing)
 	execute(t, path, schema, insert(t, storetest.New(2, 0))) // and back again
 	wantChanged(t, in, true)
