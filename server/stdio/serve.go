@@ -26,7 +26,7 @@ const (
 	// drainLimit bounds how long requests that were read may take once the
 	// input has ended or the context is done; the process has to be gone two
 	// seconds after its client.
-	drainLimit = 1600 * time.Millisecond
+	drainLimit = 1500 * time.Millisecond
 
 	// queued is how many tool calls are read ahead of the one that runs, others
 	// how many further requests run at once, and held how many bytes all of them
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer
 	defer endStreams()
 	c := &conn{
 		server: s, session: session, out: out, base: base, streams: streams,
-		stopping: make(chan struct{}), broken: make(chan struct{}),
+		stopping: make(chan struct{}), broken: make(chan struct{}), writing: make(chan struct{}, 1),
 		calls: make(chan *request, queued), slots: make(chan struct{}, others),
 		opened: make(chan struct{}, open), room: semaphore.NewWeighted(held),
 		pending: make(map[*request]struct{}),
@@ -77,6 +77,7 @@ func Serve(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer
 	close(c.stopping)
 	endStreams()
 	c.drain()
+	c.hush()
 	return err
 }
 
@@ -93,7 +94,7 @@ type conn struct {
 	opened   chan struct{} // held by requests that stay open
 	room     *semaphore.Weighted
 
-	writing  sync.Mutex // held while a line is written
+	writing  chan struct{} // held while a line is written
 	out      io.Writer
 	broken   chan struct{} // closed when out can't be written to
 	breaking sync.Once
@@ -213,6 +214,9 @@ func (c *conn) runCalls() {
 	for {
 		select {
 		case req := <-c.calls:
+			if c.base.Err() != nil || req.answered.Load() {
+				return // the end came first: what nobody will see is not begun
+			}
 			c.handle(c.base, req)
 		case <-c.base.Done():
 			return
@@ -273,8 +277,12 @@ func (c *conn) answer(req *request, line []byte) {
 
 // write writes one line. After the first failure nothing is written any more.
 func (c *conn) write(line []byte) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	select {
+	case c.writing <- struct{}{}:
+	case <-c.base.Done():
+		return
+	}
+	defer func() { <-c.writing }()
 	select {
 	case <-c.broken:
 		return
@@ -311,6 +319,16 @@ func (c *conn) drain() {
 	case <-idle:
 	case <-c.broken:
 	case <-time.After(lastWords):
+	}
+}
+
+// hush lets a line that is being written come to its end and no other begin, so
+// that the process does not end within one.
+func (c *conn) hush() {
+	select {
+	case c.writing <- struct{}{}: // and keeps it
+	case <-c.broken:
+	case <-time.After(lastWords / 2):
 	}
 }
 
