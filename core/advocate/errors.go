@@ -18,6 +18,7 @@ const (
 	ItemsNotList     Code = "items_not_a_list"  //
 	NoItems          Code = "no_items"          // Phase
 	OneItemOnly      Code = "one_item_only"     // Phase, Have
+	TooManyItems     Code = "too_many_items"    // Phase, Have, Need
 	Rejected         Code = "rejected"          // Phase, Items, Problems
 	AlreadyComplete  Code = "already_complete"  // Review
 	AlreadyAbandoned Code = "already_abandoned" // Review
@@ -59,6 +60,8 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("items is empty: submit at least one item of phase %s; get_review shows what is missing", e.Phase)
 	case OneItemOnly:
 		return fmt.Sprintf("nothing was saved: phase %s takes exactly one item, not %d", e.Phase, e.Have)
+	case TooManyItems:
+		return fmt.Sprintf("nothing was saved: phase %s would have %d items, at most %d are taken; submit the weightiest", e.Phase, e.Have, e.Need)
 	case Rejected:
 		return e.rejection()
 	case AlreadyComplete:

@@ -2,7 +2,6 @@ package advocate
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -39,6 +38,13 @@ type Labels struct {
 	// Address, Settle, Run, CarryOut and Accept head the next actions: counterarguments that hold and
 	// that partially hold, tests, mitigations, conceded points.
 	Address, Settle, Run, CarryOut, Accept string
+	// The labels of an unfinished review: Progress stands before its claim, Reasoned before the reason
+	// why it was abandoned.
+	Progress, Status, Reasoned, Phase, Updated, ItemsPerPhase, Missing string
+	// Requirement says one thing that the phase still needs.
+	Requirement func(Requirement) string
+	// Number writes a risk score.
+	Number func(string) string
 	// Name gives the word for a mode, phase, category, assessment or any other name of the contract.
 	Name func(string) string
 	// Reason says what was counted and which rule decided.
@@ -60,8 +66,12 @@ func English() Labels {
 		NoAnswer: note,
 		Address:  "Address the counterargument that holds", Settle: "Settle the counterargument that partially holds",
 		Run: "Run the test", CarryOut: "Carry out the mitigation", Accept: "Act on the conceded point",
-		Name:   func(name string) string { return strings.ReplaceAll(name, "_", " ") },
-		Reason: Outcome.Reason,
+		Progress: "Stress test", Status: "Status", Reasoned: "Reason", Phase: "Phase", Updated: "Updated",
+		ItemsPerPhase: "Items per phase", Missing: "Missing",
+		Requirement: Requirement.inWords,
+		Number:      func(number string) string { return number },
+		Name:        inWords,
+		Reason:      Outcome.Reason,
 		Scale: func(o Outcome) string {
 			s := o.riskScore()
 			return s.Scale + ": " + s.Explanation
@@ -71,98 +81,111 @@ func English() Labels {
 
 // Memo writes the verdict as a decision memo in Markdown. What was submitted can't change its
 // structure: it stays on its line and is escaped. The same verdict and labels give the same bytes.
-func (v *Verdict) Memo(l Labels) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	fact := func(name, value string) { line("- **%s:** %s", name, value) }
-	o := v.outcome
+func (v *Verdict) Memo(l Labels) string { return v.Document(l).Markdown() }
 
-	line("# %s: %s\n", l.Title, escape(v.Claim))
-	fact(l.Review, v.ReviewID)
-	fact(l.Mode, l.Name(string(v.Mode)))
-	fact(l.Assessment, l.Name(string(v.Assessment)))
-	fact(l.RiskScore, fmt.Sprintf("%s (%s)", o.RiskNumber(), l.Scale(o)))
-	fact(l.Started, v.CreatedAt)
-	fact(l.Completed, v.CompletedAt)
+// Document is the decision memo.
+func (v *Verdict) Document(l Labels) Document {
+	o := v.outcome
+	head := []ListItem{
+		l.fact(l.Review, v.ReviewID),
+		l.fact(l.Mode, l.Name(string(v.Mode))),
+		l.fact(l.Assessment, l.Name(string(v.Assessment))),
+		l.fact(l.RiskScore, fmt.Sprintf("%s (%s)", l.Number(o.RiskNumber()), l.Scale(o))),
+		l.fact(l.Started, v.CreatedAt),
+		l.fact(l.Completed, v.CompletedAt),
+	}
 	if v.Horizon != "" {
-		fact(l.Horizon, escape(v.Horizon))
+		head = append(head, ListItem{Line: Line{strong(l.Horizon + ":"), plain(" "), submitted(v.Horizon)}})
 	}
 	if len(v.SkippedPhases) > 0 {
-		var names []string
-		for _, p := range v.SkippedPhases {
-			names = append(names, l.Name(string(p)))
-		}
-		fact(l.Skipped, strings.Join(names, ", "))
+		head = append(head, l.fact(l.Skipped, l.names(v.SkippedPhases)))
+	}
+	d := Document{
+		heading(1, plain(l.Title+": "), submitted(v.Claim)),
+		{Kind: Bullets, List: head},
 	}
 	if v.Context != "" {
-		line("\n**%s:** %s", l.Context, escape(v.Context))
+		d = append(d, Block{Kind: Paragraph, Line: Line{strong(l.Context + ":"), plain(" "), submitted(v.Context)}})
 	}
-
-	line("\n## %s\n", l.Verdict)
-	line("**%s.** %s", upperFirst(l.Name(string(v.Assessment))), l.Reason(o))
+	d = append(d,
+		heading(2, plain(l.Verdict)),
+		Block{Kind: Paragraph, Line: Line{strong(upperFirst(l.Name(string(v.Assessment))) + "."), plain(" " + l.Reason(o))}},
+	)
 	if len(o.Lenses) > 0 {
-		line("\n### %s\n", l.Lenses)
-		line("| %s | %s | %s | %s |", l.Lens, l.Assessment, l.RiskScore, l.Verdict)
-		line("| --- | --- | --- | --- |")
+		table := Block{Kind: Table, Rows: [][]string{{l.Lens, l.Assessment, l.RiskScore, l.Verdict}}}
 		for _, lens := range o.Lenses {
-			line("| %s | %s | %s | %s |", l.Name(string(lens.Mode)), l.Name(string(lens.Assessment)), lens.RiskNumber(), l.Reason(lens))
+			table.Rows = append(table.Rows, []string{l.Name(string(lens.Mode)), l.Name(string(lens.Assessment)), l.Number(lens.RiskNumber()), l.Reason(lens)})
 		}
+		d = append(d, heading(3, plain(l.Lenses)), table)
 	}
 	for _, group := range v.Phases {
 		p := Phase(group.Name)
-		line("\n## %s\n", upperFirst(l.Name(group.Name)))
-		for i, item := range group.Value {
-			number := strconv.Itoa(i+1) + ". "
-			indent := strings.Repeat(" ", len(number))
-			line("%s%s", number, l.itemLine(p, item.Item))
+		items := Block{Kind: Numbered}
+		for _, item := range group.Value {
+			under := Line{emphasis(l.NoAnswer(p, item.Item))}
 			if answer := item.answer(); answer != nil {
-				line("%s- %s", indent, l.answerLine(p, *answer))
-			} else {
-				line("%s- *%s*", indent, l.NoAnswer(p, item.Item))
+				under = l.answerLine(p, *answer)
 			}
+			items.List = append(items.List, ListItem{Line: l.itemLine(p, item.Item), Under: under})
 		}
+		d = append(d, heading(2, plain(upperFirst(l.Name(group.Name)))), items)
 	}
-	line("\n## %s\n", l.NextActions)
-	actions := v.NextActions()
-	for _, a := range actions {
-		line("- [ ] %s: %s", l.actionHead(a), escape(a.Text))
+	todo := Block{Kind: Checklist}
+	for _, a := range v.NextActions() {
+		todo.List = append(todo.List, ListItem{Line: Line{plain(l.actionHead(a) + ": "), submitted(a.Text)}})
 	}
-	if len(actions) == 0 {
-		line("- [x] %s", l.Done)
+	if len(todo.List) == 0 {
+		todo.List = []ListItem{{Line: Line{plain(l.Done)}, Done: true}}
 	}
-	return b.String()
+	return append(d, heading(2, plain(l.NextActions)), todo)
+}
+
+// fact is a line of what is known: a name and a value.
+func (l Labels) fact(name, value string) ListItem {
+	return ListItem{Line: Line{strong(name + ":"), plain(" " + value)}}
+}
+
+func (l Labels) names(phases []Phase) string {
+	var names []string
+	for _, p := range phases {
+		names = append(names, l.Name(string(p)))
+	}
+	return strings.Join(names, ", ")
 }
 
 // itemLine is an item with its figures. The figures come first: a text written from right to left
 // would draw what follows it to its side.
-func (l Labels) itemLine(p Phase, item Item) string {
+func (l Labels) itemLine(p Phase, item Item) Line {
 	var figures string
 	switch p {
 	case Counterarguments:
-		figures = fmt.Sprintf("**%s, %s %d:** ", l.Name(item.Category), l.Severity, item.Severity)
+		figures = fmt.Sprintf("%s, %s %d:", l.Name(item.Category), l.Severity, item.Severity)
 	case FailureCauses:
-		figures = fmt.Sprintf("**%s %d × %s %d = %d:** ", l.Likelihood, item.Likelihood, l.Impact, item.Impact, item.Likelihood*item.Impact)
+		figures = fmt.Sprintf("%s %d × %s %d = %d:", l.Likelihood, item.Likelihood, l.Impact, item.Impact, item.Likelihood*item.Impact)
 	case AssumptionList:
 		bearing := l.NotBearing
 		if item.bears() {
 			bearing = l.LoadBearing
 		}
-		figures = fmt.Sprintf("**%s, %s: %s:** ", bearing, l.Evidence, l.Name(item.Evidence))
+		figures = fmt.Sprintf("%s, %s: %s:", bearing, l.Evidence, l.Name(item.Evidence))
+	default:
+		return Line{submitted(item.Text)}
 	}
-	return figures + escape(item.Text)
+	return Line{strong(figures), plain(" "), submitted(item.Text)}
 }
 
 // answerLine is the answer to an item of the phase.
-func (l Labels) answerLine(p Phase, a Item) string {
+func (l Labels) answerLine(p Phase, a Item) Line {
+	head, text := fmt.Sprintf("%s (%s):", l.Response, l.Name(a.Stance)), a.Text
 	switch p {
 	case Counterarguments:
-		return fmt.Sprintf("**%s (%s):** %s", l.Rebuttal, l.Name(a.Verdict), escape(a.Justification))
+		head, text = fmt.Sprintf("%s (%s):", l.Rebuttal, l.Name(a.Verdict)), a.Justification
 	case FailureCauses:
-		return fmt.Sprintf("**%s (%s: %s):** %s", l.Mitigation, l.Residual, l.Name(a.ResidualRisk), escape(a.Action))
+		head, text = fmt.Sprintf("%s (%s: %s):", l.Mitigation, l.Residual, l.Name(a.ResidualRisk)), a.Action
 	case AssumptionList:
-		return fmt.Sprintf("**%s:** %s", l.Test, escape(a.Test))
+		head, text = l.Test+":", a.Test
 	}
-	return fmt.Sprintf("**%s (%s):** %s", l.Response, l.Name(a.Stance), escape(a.Text))
+	return Line{strong(head), plain(" "), submitted(text)}
 }
 
 // Action is something that a verdict leaves to do.
@@ -219,6 +242,14 @@ func (l Labels) actionHead(a Action) string {
 	return l.Accept
 }
 
+// inWords makes a name of the contract a word for people.
+func inWords(name string) string {
+	if name == string(DevilsAdvocate) {
+		return "devil's advocate"
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
 func upperFirst(s string) string {
 	for i, c := range s {
 		return string(unicode.ToUpper(c)) + s[i+len(string(c)):]
@@ -226,78 +257,46 @@ func upperFirst(s string) string {
 	return s
 }
 
-// Plain makes a submitted text safe for one line of any output: every kind of white space becomes a
-// space, and what is invisible, steers a terminal or turns the direction of writing is dropped, except
-// the joiners inside emoji and words.
-func Plain(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	space := false
-	for _, c := range text {
-		switch {
-		case unicode.IsSpace(c):
-			space = true
-			continue
-		case c == '\u200c' || c == '\u200d':
-		case unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
-			continue
-		}
-		if space && b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		space = false
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-// escape makes a submitted text inert in Markdown, on one line.
-func escape(text string) string {
-	text = Plain(text)
-	var b strings.Builder
-	b.Grow(len(text) + 8)
-	start := true // nothing but digits so far, where a list number or a block could begin
-	for i, c := range text {
-		switch c {
-		case '\\', '`', '*', '_', '[', ']', '<', '>', '|', '~', '&', '#', '$', '^', '{', '}':
-			b.WriteByte('\\')
-		case '-', '+', '=':
-			if i == 0 {
-				b.WriteByte('\\')
-			}
-		case '.', ')':
-			if start && i > 0 {
-				b.WriteByte('\\')
-			}
-		}
-		start = start && '0' <= c && c <= '9'
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
 // Progress writes where an unfinished review stands as Markdown, in English.
-func (r *Review) Progress() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Stress test: %s\n\n- **Review:** %s\n- **Mode:** %s\n- **Status:** %s\n",
-		escape(r.Claim), r.ID, strings.ReplaceAll(string(r.Mode), "_", " "), r.Status)
+func (r *Review) Progress() string { return r.Document(English()).Markdown() }
+
+// Document is the decision memo of a complete review, and of another one where it stands.
+func (r *Review) Document(l Labels) Document {
+	if v, err := r.Verdict(); err == nil {
+		return v.Document(l)
+	}
+	head := []ListItem{
+		l.fact(l.Review, r.ID),
+		l.fact(l.Mode, l.Name(string(r.Mode))),
+		l.fact(l.Status, l.Name(string(r.Status))),
+	}
 	if r.AbandonReason != "" {
-		fmt.Fprintf(&b, "- **Reason:** %s\n", escape(r.AbandonReason))
+		head = append(head, ListItem{Line: Line{strong(l.Reasoned + ":"), plain(" "), submitted(r.AbandonReason)}})
 	}
 	if p := r.Phase(); p != "" {
-		fmt.Fprintf(&b, "- **Phase:** %s (%s)\n", strings.ReplaceAll(string(p), "_", " "), r.Step())
+		head = append(head, l.fact(l.Phase, fmt.Sprintf("%s (%s)", l.Name(string(p)), r.Step())))
 	}
-	fmt.Fprintf(&b, "- **Started:** %s\n- **Updated:** %s\n\n## Items per phase\n\n", stamp(r.Created), stamp(r.Updated))
+	head = append(head, l.fact(l.Started, stamp(r.Created)), l.fact(l.Updated, stamp(r.Updated)))
+	if h := r.Horizon(); h != "" {
+		head = append(head, ListItem{Line: Line{strong(l.Horizon + ":"), plain(" "), submitted(h)}})
+	}
+	d := Document{heading(1, plain(l.Progress+": "), submitted(r.Claim)), {Kind: Bullets, List: head}}
+	if r.Context != "" {
+		d = append(d, Block{Kind: Paragraph, Line: Line{strong(l.Context + ":"), plain(" "), submitted(r.Context)}})
+	}
+	counts := Block{Kind: Bullets}
 	for _, p := range r.Mode.Phases() {
-		fmt.Fprintf(&b, "- %s: %s\n", strings.ReplaceAll(string(p), "_", " "), strconv.Itoa(len(r.items[p])))
+		counts.List = append(counts.List, ListItem{Line: Line{plain(fmt.Sprintf("%s: %d", l.Name(string(p)), len(r.items[p])))}})
 	}
+	d = append(d, heading(2, plain(l.ItemsPerPhase)), counts)
 	if missing := r.Missing(); len(missing) > 0 {
-		b.WriteString("\n## Missing\n\n")
+		list := Block{Kind: Checklist}
 		for _, m := range missing {
-			fmt.Fprintf(&b, "- [ ] %s\n", strings.ReplaceAll(m.String(), "_", " "))
+			list.List = append(list.List, ListItem{Line: Line{plain(l.Requirement(m))}})
 		}
+		d = append(d, heading(2, plain(l.Missing)), list)
 	}
-	return b.String()
+	return d
 }
 
 // Format is a form of a report.

@@ -157,7 +157,7 @@ func TestMemo(t *testing.T) {
 	want := `# Decision memo: The portal may go out on Friday
 
 - **Review:** rev-demo
-- **Mode:** devils advocate
+- **Mode:** devil's advocate
 - **Assessment:** claim refuted
 - **Risk score:** 1 (count, from 0: how many counterarguments hold)
 - **Started:** 2026-03-04T12:00:00+00:00

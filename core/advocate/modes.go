@@ -99,6 +99,9 @@ var (
 const (
 	// MinClaim is the least length of a claim in code points, trimmed.
 	MinClaim = 10
+	// MaxItems is how many items a phase takes: many times what a person could weigh, and few enough
+	// for each to be compared with all others in no time and for a refusal to be read.
+	MaxItems = 1000
 	// MinItems is how many items each phase that answers nothing needs, where no other number is named.
 	minArguments, minCategories = 3, 2
 	minCauses                   = 4

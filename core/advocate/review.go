@@ -131,6 +131,9 @@ func (q Requirement) String() string {
 	return fmt.Sprintf("an answer to item %d of phase %s", q.Index, q.Phase)
 }
 
+// inWords says it for people, with the words of phases for their names.
+func (q Requirement) inWords() string { return strings.ReplaceAll(q.String(), "_", " ") }
+
 // MarshalText gives the English sentence.
 func (q Requirement) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
@@ -210,6 +213,9 @@ func (r *Review) Submit(raw []any, now time.Time) (*SubmitResult, error) {
 	}
 	if p == Setup && len(raw) > 1 {
 		return nil, &Error{Code: OneItemOnly, Phase: p, Have: len(raw)}
+	}
+	if n := len(r.items[p]) + len(raw); n > MaxItems {
+		return nil, &Error{Code: TooManyItems, Phase: p, Have: n, Need: MaxItems}
 	}
 	items, problems := r.check(p, raw)
 	if len(problems) > 0 {

@@ -379,3 +379,27 @@ func FuzzSubmit(f *testing.F) {
 		}
 	})
 }
+
+// A submission that no person could weigh is refused before anything is compared, in one sentence.
+func TestTooManyItems(t *testing.T) {
+	t.Parallel()
+	r := begin(t, advocate.Assumptions)
+	var items []any
+	for i := range advocate.MaxItems + 1 {
+		items = append(items, obj{"text": fact(i), "load_bearing": false, "evidence": "none"})
+	}
+	_, err := r.Submit(items, noon)
+	if codeOf(err) != advocate.TooManyItems || len(err.Error()) > 300 || len(r.Items(advocate.AssumptionList)) > 0 {
+		t.Errorf("%d items: %.300v, %d saved", len(items), err, len(r.Items(advocate.AssumptionList)))
+	}
+	r = begin(t, advocate.Assumptions)
+	if _, err := r.Submit(items[:3], noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Submit(items[3:], noon); codeOf(err) != advocate.TooManyItems {
+		t.Errorf("with the saved ones there are too many: %v", err)
+	}
+	if _, err := r.Submit(items[4:], noon); err != nil {
+		t.Errorf("as many as are taken: %v", err)
+	}
+}

@@ -2,7 +2,6 @@ package advocate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -63,8 +62,8 @@ func (r *Review) MarshalFile() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// UnmarshalFile reads the content of a review file, of this edition or the earlier one. An error says
-// why it is no valid review.
+// UnmarshalFile reads the content of a review file, of this edition or the earlier one. The
+// error, a *Fault, says why it is no valid review.
 func UnmarshalFile(data []byte) (*Review, error) {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -81,10 +80,10 @@ func UnmarshalFile(data []byte) (*Review, error) {
 		return nil, err
 	}
 	if r.Claim == "" {
-		return nil, errors.New("claim is missing")
+		return nil, &Fault{Code: FaultMissing, Field: "claim"}
 	}
 	if r.Mode.Phases() == nil {
-		return nil, errors.New("mode is unknown")
+		return nil, &Fault{Code: FaultUnknown, Field: "mode"}
 	}
 	if err := r.readPlace(s); err != nil {
 		return nil, err
@@ -96,20 +95,20 @@ func UnmarshalFile(data []byte) (*Review, error) {
 func describeJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
-		return fmt.Errorf("no valid JSON at byte %d", syntax.ByteOffset)
+		return &Fault{Code: FaultSyntax, Number: syntax.ByteOffset}
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return fmt.Errorf("%s has a value of the wrong type", string(semantic.JSONPointer))
+		return &Fault{Code: FaultType, Field: string(semantic.JSONPointer)}
 	}
-	return errors.New("no valid JSON")
+	return &Fault{Code: FaultSyntax}
 }
 
 // readTimes takes the creation from created_ns, or from created_at where an old file has no more.
 func (r *Review) readTimes(s stored) error {
 	created, err := readTime(s.CreatedAt)
 	if err != nil {
-		return errors.New("created_at is no time")
+		return &Fault{Code: FaultTime, Field: "created_at"}
 	}
 	if s.CreatedNS != nil {
 		created = time.Unix(0, *s.CreatedNS).UTC()
@@ -117,7 +116,7 @@ func (r *Review) readTimes(s stored) error {
 	r.Created, r.Updated = created, created
 	if s.UpdatedAt != nil {
 		if r.Updated, err = readTime(*s.UpdatedAt); err != nil {
-			return errors.New("updated_at is no time")
+			return &Fault{Code: FaultTime, Field: "updated_at"}
 		}
 	}
 	return nil
@@ -141,7 +140,7 @@ func (r *Review) readPlace(s stored) error {
 		return nil
 	case Active, Abandoned:
 	default:
-		return errors.New("status is unknown")
+		return &Fault{Code: FaultUnknown, Field: "status"}
 	}
 	switch {
 	case s.PhaseIndex != nil:
@@ -150,10 +149,10 @@ func (r *Review) readPlace(s stored) error {
 		r.at = slices.Index(phases, *s.Phase)
 	}
 	if r.at < 0 || r.at >= len(phases) {
-		return errors.New("phase_index is out of range")
+		return &Fault{Code: FaultRange, Field: "phase_index"}
 	}
 	if s.Phase != nil && *s.Phase != "" && r.Status == Active && *s.Phase != phases[r.at] {
-		return errors.New("phase and phase_index contradict each other")
+		return &Fault{Code: FaultContradict}
 	}
 	return nil
 }
@@ -164,12 +163,12 @@ func (r *Review) readItems(s stored) error {
 	phases := r.Mode.Phases()
 	for p := range s.Phases {
 		if !slices.Contains(phases, p) {
-			return errors.New("phases has a phase that the mode does not have")
+			return &Fault{Code: FaultPhases, Field: "phases"}
 		}
 	}
 	for _, p := range r.Skipped {
 		if !slices.Contains(phases, p) {
-			return errors.New("skipped_phases has a phase that the mode does not have")
+			return &Fault{Code: FaultPhases, Field: "skipped_phases"}
 		}
 	}
 	for _, p := range phases {
@@ -177,7 +176,7 @@ func (r *Review) readItems(s stored) error {
 		for n, item := range s.Phases[p] {
 			item.Item.extra = item.Extra
 			if name := r.fault(p, item.Item, answered); name != "" {
-				return fmt.Errorf("phases: item %d of %s has no valid %s", n, p, name)
+				return &Fault{Code: FaultItem, Phase: p, Number: int64(n), Field: name}
 			}
 			r.items[p] = append(r.items[p], item.Item)
 		}

@@ -115,8 +115,9 @@ func (f *Folder) Update(id string, change func(*advocate.Review) error) error {
 
 // Skipped is a file of the folder that is no valid review.
 type Skipped struct {
-	File string `json:"file"` // its name
-	Why  string `json:"why"`  // in English
+	File  string `json:"file"` // its name
+	Why   string `json:"why"`  // in English
+	Fault error  `json:"-"`    // an *advocate.Fault
 }
 
 // List reads every review, newest first, and names the files that are none. Only names that end in
@@ -143,7 +144,7 @@ func (f *Folder) List() ([]*advocate.Review, []Skipped, error) {
 				if id := strings.TrimSuffix(name, suffix); validID.MatchString(id) {
 					reviews[i], faults[i] = read(filepath.Join(f.dir, name), id)
 				} else {
-					faults[i] = errors.New("the name is no review id")
+					faults[i] = &advocate.Fault{Code: advocate.FaultName}
 				}
 			}
 		})
@@ -157,7 +158,7 @@ func (f *Folder) List() ([]*advocate.Review, []Skipped, error) {
 	var skipped []Skipped
 	for i, fault := range faults {
 		if fault != nil && !errors.Is(fault, fs.ErrNotExist) { // one that went away meanwhile is none
-			skipped = append(skipped, Skipped{File: entries[i].Name(), Why: fault.Error()})
+			skipped = append(skipped, Skipped{File: entries[i].Name(), Why: fault.Error(), Fault: fault})
 		}
 	}
 	reviews = slices.DeleteFunc(reviews, func(r *advocate.Review) bool { return r == nil })
@@ -171,8 +172,8 @@ func (f *Folder) List() ([]*advocate.Review, []Skipped, error) {
 }
 
 var (
-	errLink      = errors.New("it is a symbolic link")
-	errIrregular = errors.New("it is no regular file")
+	errLink      = &advocate.Fault{Code: advocate.FaultLink}
+	errIrregular = &advocate.Fault{Code: advocate.FaultIrregular}
 )
 
 // read reads one review file. It follows no link and reads nothing but a regular file.
@@ -189,7 +190,7 @@ func read(path, id string) (*advocate.Review, error) {
 	case !info.Mode().IsRegular():
 		return nil, errIrregular
 	case info.Size() > MaxBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", MaxBytes)
+		return nil, &advocate.Fault{Code: advocate.FaultTooLarge, Number: MaxBytes}
 	}
 	// A review file is replaced, never changed, so its size stays what it is.
 	data := make([]byte, info.Size())
@@ -201,7 +202,7 @@ func read(path, id string) (*advocate.Review, error) {
 		return nil, err
 	}
 	if r.ID != id {
-		return nil, errors.New("its id is not its name")
+		return nil, &advocate.Fault{Code: advocate.FaultOtherID}
 	}
 	return r, nil
 }
@@ -287,11 +288,16 @@ func trouble(path string, err error) error {
 	return &advocate.Error{Code: advocate.FolderTrouble, File: path, Cause: err}
 }
 
-// plain drops the path from an error of the file system: the message that it goes into names the file.
+// plain makes an error of the file system a fault. The path is dropped: the message that it goes into
+// names the file.
 func plain(err error) error {
+	var fault *advocate.Fault
+	if errors.As(err, &fault) {
+		return err
+	}
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return p.Err
+		err = p.Err
 	}
-	return err
+	return &advocate.Fault{Code: advocate.FaultUnreadable, Cause: err}
 }
