@@ -19,6 +19,7 @@ const (
 	TTLVar         = "QA_ORCHESTRATOR_ORCHESTRATION_TTL_SECONDS"
 	MaxSessionsVar = "QA_ORCHESTRATOR_ORCHESTRATION_MAX_SESSIONS"
 	ToolsVar       = "QA_ORCHESTRATOR_TOOLS"
+	AdvocateDirVar = "DEVILS_ADVOCATE_DIR"
 )
 
 // Defaults of the numbers.
@@ -159,6 +160,25 @@ func Read(getenv func(string) string) (Settings, []*Problem) {
 		}
 	}
 	return s, problems
+}
+
+// AdvocateDir returns the folder of the devil's advocate: given, if that is not
+// empty, else what the environment says, else one in the home folder.
+func AdvocateDir(given string, getenv func(string) string) (string, *Problem) {
+	if given == "" {
+		given = getenv(AdvocateDirVar)
+	}
+	if given == "" {
+		given = "~/.mcp-devils-advocate"
+	}
+	home, hasHome := homeDir(getenv)
+	switch {
+	case strings.ContainsRune(given, 0):
+		return "", &Problem{Variable: AdvocateDirVar, Code: BadPath}
+	case underHome(given) && !hasHome:
+		return "", &Problem{Variable: AdvocateDirVar, Code: NoHome}
+	}
+	return absolute(given, home), nil
 }
 
 // Path makes a path given on the command line absolute and expands a leading ~.

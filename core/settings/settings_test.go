@@ -222,3 +222,34 @@ func TestBadPathsAndAllProblemsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestAdvocateDir(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		given string
+		env   []string
+		want  string
+	}{
+		{"", nil, in(".mcp-devils-advocate")},
+		{"", []string{AdvocateDirVar, ""}, in(".mcp-devils-advocate")},
+		{"", []string{AdvocateDirVar, "~/reviews"}, in("reviews")},
+		{"~/given", []string{AdvocateDirVar, "~/reviews"}, in("given")},
+		{in("plain"), nil, in("plain")},
+	} {
+		got, problem := AdvocateDir(c.given, env(append([]string{"HOME", home}, c.env...)...))
+		if got != c.want || problem != nil {
+			t.Errorf("%q, %q: %q, %v", c.given, c.env, got, problem)
+		}
+	}
+	if _, problem := AdvocateDir("", env("HOME", home, AdvocateDirVar, "a\x00b")); problem == nil || problem.Code != BadPath {
+		t.Errorf("a NUL byte: %v", problem)
+	}
+	// In a bare environment the user database knows the home folder.
+	u, err := user.Current()
+	if err != nil || !filepath.IsAbs(u.HomeDir) {
+		t.Skip("no home folder is known")
+	}
+	if got, problem := AdvocateDir("", env()); got != filepath.Join(u.HomeDir, ".mcp-devils-advocate") || problem != nil {
+		t.Errorf("bare environment: %q, %v", got, problem)
+	}
+}
