@@ -199,7 +199,7 @@ func (f field) describe() string {
 	case choiceKind:
 		return "one of " + list(f.choices)
 	case scaleKind:
-		return fmt.Sprintf("an integer from 1 to %d", maxScale)
+		return fmt.Sprintf("an integer from 1 to %d", MaxScale)
 	case boolKind:
 		return "true or false"
 	}

@@ -83,13 +83,13 @@ func (s spec) rules(p Phase) []string {
 	case Counterarguments:
 		rules = append(rules,
 			fmt.Sprintf("At least %d items from at least %d different categories.", minArguments, minCategories),
-			fmt.Sprintf("severity: 1 is a quibble, %d alone would sink the claim. From %d on a counterargument must be answered in the next phase.", maxScale, answerSeverity))
+			fmt.Sprintf("severity: 1 is a quibble, %d alone would sink the claim. From %d on a counterargument must be answered in the next phase.", MaxScale, AnswerSeverity))
 	case Setup:
 		rules = append(rules, "Exactly one item, such as \"6 months after the release\".")
 	case FailureCauses:
 		rules = append(rules,
 			fmt.Sprintf("At least %d items.", minCauses),
-			fmt.Sprintf("likelihood and impact go from 1 to %d. A cause whose product is %d or more must get a mitigation in the next phase.", maxScale, answerRisk))
+			fmt.Sprintf("likelihood and impact go from 1 to %d. A cause whose product is %d or more must get a mitigation in the next phase.", MaxScale, AnswerRisk))
 	case AssumptionList:
 		rules = append(rules,
 			fmt.Sprintf("At least %d items.", minAssumptions),

@@ -195,7 +195,7 @@ func (f field) read(item *Item, v any, pending func(int) targetState) Problem {
 			p.Kind = WrongType
 			return p
 		}
-		if !ok || n < 1 || n > maxScale {
+		if !ok || n < 1 || n > MaxScale {
 			p.Kind = OutOfRange
 			return p
 		}

@@ -107,9 +107,10 @@ const (
 	minCauses                   = 4
 	minAssumptions              = 4
 	minPoints                   = 3
-	// An item needs an answer from here on.
-	answerSeverity = 3
-	answerRisk     = 9
+	// AnswerSeverity is the severity from which on a counterargument needs a rebuttal, AnswerRisk the
+	// product of likelihood and impact from which on a cause needs a mitigation.
+	AnswerSeverity = 3
+	AnswerRisk     = 9
 )
 
 // kind is the type of a field.

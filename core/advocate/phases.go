@@ -2,8 +2,8 @@ package advocate
 
 import "github.com/qa-orch/qa-orch/core/advocate/gate"
 
-// maxScale is the upper end of severity, likelihood and impact; the lower is 1.
-const maxScale = 5
+// MaxScale is the upper end of severity, likelihood and impact; the lower is 1.
+const MaxScale = 5
 
 var indexField = field{name: "index", kind: indexKind}
 
@@ -16,7 +16,7 @@ var specs = map[Phase]spec{
 			{name: "severity", kind: scaleKind},
 		},
 		text: "text", minWords: gate.MinWordsOpening, min: minArguments, againstClaim: always,
-		asks: func(i Item) bool { return i.Severity >= answerSeverity },
+		asks: func(i Item) bool { return i.Severity >= AnswerSeverity },
 	},
 	Rebuttals: {
 		fields: []field{
@@ -37,7 +37,7 @@ var specs = map[Phase]spec{
 			{name: "impact", kind: scaleKind},
 		},
 		text: "text", minWords: gate.MinWords, min: minCauses, againstClaim: never,
-		asks: func(i Item) bool { return i.Likelihood*i.Impact >= answerRisk },
+		asks: func(i Item) bool { return i.Likelihood*i.Impact >= AnswerRisk },
 	},
 	Mitigations: {
 		fields: []field{

@@ -411,9 +411,9 @@ func (r *Review) answered(p, by Phase) []AnsweredItem {
 func note(p Phase, item Item) string {
 	switch p {
 	case Counterarguments:
-		return fmt.Sprintf("severity below %d: no rebuttal needed", answerSeverity)
+		return fmt.Sprintf("severity below %d: no rebuttal needed", AnswerSeverity)
 	case FailureCauses:
-		return fmt.Sprintf("likelihood × impact below %d: no mitigation needed", answerRisk)
+		return fmt.Sprintf("likelihood × impact below %d: no mitigation needed", AnswerRisk)
 	case AssumptionList:
 		if item.bears() {
 			return "verified: no test needed"

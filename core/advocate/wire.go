@@ -195,7 +195,7 @@ func (r *Review) fault(p Phase, item Item, answered map[int]bool) string {
 			ok = slices.Contains(f.choices, *item.str(f.name))
 		case scaleKind:
 			n := *item.num(f.name)
-			ok = 1 <= n && n <= maxScale
+			ok = 1 <= n && n <= MaxScale
 		case boolKind:
 			ok = item.LoadBearing != nil
 		case indexKind:
