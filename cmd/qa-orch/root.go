@@ -24,6 +24,7 @@ var groupTitles = locales.NewFamily("frame.group.", "serve", "setup", "look", "m
 // commands makes the commands of the program, each in a file of its own. A command has no texts:
 // the help takes them from the messages help.PATH.* (see help.go).
 var commands = []func(*App) *cobra.Command{
+	newAdvocate,
 	newCompletion,
 	newConfig,
 	newDemo,

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/orchestrator"
@@ -27,7 +28,7 @@ type serveOptions struct {
 	StoreSet bool // --store was given, be it empty
 }
 
-// closeLimit bounds how long a server whose client is gone waits for its store:
+// closeLimit bounds how long a server whose client is gone waits for its files:
 // with the transport's own limit it is gone within two seconds.
 const closeLimit = 300 * time.Millisecond
 
@@ -66,13 +67,6 @@ func runServe(ctx context.Context, o *serveOptions) error {
 			s.StorePath = settings.Path(o.Store, o.Getenv)
 		}
 	}
-	in, out, err := stdio.Claim()
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-
 	w := &warnings{App: o.App}
 	source := policy.NewSource(s.PolicyPath, s.ModelsPath, func(err error) { w.policy(s, err) })
 	var sessions store.Store = store.NewMemory()
@@ -99,16 +93,34 @@ func runServe(ctx context.Context, o *serveOptions) error {
 		return err
 	}
 	w.log = server.Warn
-	err = stdio.Serve(ctx, server.MCP, in, out)
-	closed := make(chan struct{})
-	go func() {
+	return serveMCP(ctx, server.MCP, func() {
 		warming.Wait() // a short connection gets its warnings too
 		_ = sessions.Close()
-		close(closed)
+	})
+}
+
+// serveMCP gives standard input and output to an MCP server until its client is
+// gone or a signal comes. Then it calls finish, if that is not nil, and waits
+// for it no longer than closeLimit: what is acknowledged is durable without it.
+func serveMCP(ctx context.Context, s *mcpserver.MCPServer, finish func()) error {
+	in, out, err := stdio.Claim()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err = stdio.Serve(ctx, s, in, out)
+	if finish == nil {
+		return err
+	}
+	finished := make(chan struct{})
+	go func() {
+		finish()
+		close(finished)
 	}()
 	select {
-	case <-closed:
-	case <-time.After(closeLimit): // what is acknowledged is durable without it
+	case <-finished:
+	case <-time.After(closeLimit):
 	}
 	return err
 }

@@ -47,6 +47,8 @@ type Piece struct {
 	Text      string
 	Style     Style
 	Submitted bool // by the client
+	// Assessment is what the text says, where it is one.
+	Assessment Assessment
 }
 
 // Style is how a Piece stands out.
@@ -159,7 +161,8 @@ func escape(text string) string {
 				b.WriteByte('\\')
 			}
 		case '.', ')':
-			if start && i > 0 {
+			rest := text[i+1:]
+			if start && i > 0 && (rest == "" || rest[0] == ' ') {
 				b.WriteByte('\\')
 			}
 		}

@@ -89,7 +89,7 @@ func (v *Verdict) Document(l Labels) Document {
 	head := []ListItem{
 		l.fact(l.Review, v.ReviewID),
 		l.fact(l.Mode, l.Name(string(v.Mode))),
-		l.fact(l.Assessment, l.Name(string(v.Assessment))),
+		{Line: Line{strong(l.Assessment + ":"), plain(" "), {Text: l.Name(string(v.Assessment)), Assessment: v.Assessment}}},
 		l.fact(l.RiskScore, fmt.Sprintf("%s (%s)", l.Number(o.RiskNumber()), l.Scale(o))),
 		l.fact(l.Started, v.CreatedAt),
 		l.fact(l.Completed, v.CompletedAt),
@@ -109,7 +109,9 @@ func (v *Verdict) Document(l Labels) Document {
 	}
 	d = append(d,
 		heading(2, plain(l.Verdict)),
-		Block{Kind: Paragraph, Line: Line{strong(upperFirst(l.Name(string(v.Assessment))) + "."), plain(" " + l.Reason(o))}},
+		Block{Kind: Paragraph, Line: Line{
+			{Text: upperFirst(l.Name(string(v.Assessment))) + ".", Style: Strong, Assessment: v.Assessment}, plain(" " + l.Reason(o)),
+		}},
 	)
 	if len(o.Lenses) > 0 {
 		table := Block{Kind: Table, Rows: [][]string{{l.Lens, l.Assessment, l.RiskScore, l.Verdict}}}
@@ -167,7 +169,7 @@ func (l Labels) itemLine(p Phase, item Item) Line {
 		if item.bears() {
 			bearing = l.LoadBearing
 		}
-		figures = fmt.Sprintf("%s, %s: %s:", bearing, l.Evidence, l.Name(item.Evidence))
+		figures = fmt.Sprintf("%s (%s: %s):", bearing, l.Evidence, l.Name(item.Evidence))
 	default:
 		return Line{submitted(item.Text)}
 	}

@@ -61,6 +61,26 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
+// Create is Write for a file that must not exist: where there is anything at
+// path, a dangling symlink included, its error is fs.ErrExist.
+func Create(path string, data []byte, perm fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) // the name is ours now
+	if err != nil {
+		return err
+	}
+	err = f.Close()
+	if err == nil {
+		err = Write(path, data, perm)
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
 // Resolve follows path through symlinks to the regular file it names, which
 // need not exist yet. Anything else at its end is ErrNotRegular.
 func Resolve(path string) (string, error) {
