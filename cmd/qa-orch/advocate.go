@@ -169,11 +169,11 @@ func runAdvocateList(o *advocateOptions) error {
 	say := func(role theme.Role, text string) { o.Println(t.Style(role).Render(ansi.Wrap(text, width, ""))) }
 	switch list.Count {
 	case 0:
-		o.Println(ansi.Wrap(o.T("advocate.empty", locales.Vars{"Folder": list.DataDir}), width, ""))
+		o.Println(o.wrap(o.T("advocate.empty", locales.Vars{"Folder": list.DataDir}), 0))
 		say(theme.Muted, o.T("advocate.begin", locales.Vars{"Command": commandLine("advocate", "demo")}))
 	default:
 		o.Println(t.Paint(theme.Title, o.N("advocate.count", list.Count)))
-		say(theme.Muted, o.T("advocate.in-folder", locales.Vars{"Folder": list.DataDir}))
+		o.Println(t.Paint(theme.Muted, o.wrap(o.T("advocate.in-folder", locales.Vars{"Folder": list.DataDir}), 0)))
 	}
 	for _, row := range list.Reviews {
 		o.Println("")
@@ -293,7 +293,7 @@ func (o *advocateOptions) save(content string) error {
 	case err != nil:
 		return failed(locales.M("advocate.unwritable", locales.Vars{"Path": path, "Cause": explain.File(o.Printer, err)}), err)
 	}
-	o.Println(ansi.Wrap(o.T("advocate.written", locales.Vars{"Path": path}), o.Columns(), ""))
+	o.Println(o.wrap(o.T("advocate.written", locales.Vars{"Path": path}), 0))
 	return nil
 }
 

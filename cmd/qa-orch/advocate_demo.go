@@ -172,8 +172,13 @@ func (p *performance) rejection(e *advocate.Error) {
 	head, problems := explain.Rejection(p.Printer, e)
 	p.text(p.Theme().Paint(theme.Bad, p.T("advocate.demo.refused", locales.Vars{"Problem": head})))
 	for _, problem := range problems {
-		if !p.silent {
-			p.Println("    " + hang(problem, p.Columns()-4, 4))
-		}
+		p.refusal(problem)
+	}
+}
+
+// refusal prints a line of a refusal.
+func (p *performance) refusal(line string) {
+	if !p.silent {
+		p.Println("    " + hang(line, p.Columns()-4, 4))
 	}
 }

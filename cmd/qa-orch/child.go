@@ -22,13 +22,13 @@ type child struct {
 	client  *client.Client
 }
 
-// startServer runs the program at path as a server that keeps its files in
-// folder and sees none of the person's own, and initializes it. extra are
+// startServer runs the program at path with the words of a command as a server
+// that keeps its files in folder and sees none of the person's own, and initializes it. extra are
 // further variables for it. tap, if not nil, gets between the client and the
 // server's streams. The child ends with ctx.
-func startServer(ctx context.Context, path, folder, name string, extra []string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, err error) {
-	cmd := exec.CommandContext(ctx, path, "serve")
-	cmd.Env = append(withoutOurs(os.Environ()), settings.DataDirVar+"="+folder)
+func startServer(ctx context.Context, path string, words []string, folder, name string, extra []string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, err error) {
+	cmd := exec.CommandContext(ctx, path, words...)
+	cmd.Env = append(withoutOurs(os.Environ()), settings.DataDirVar+"="+folder, settings.AdvocateDirVar+"="+folder)
 	cmd.Env = append(cmd.Env, extra...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -72,7 +72,9 @@ func (c *child) stop() {
 }
 
 // withoutOurs drops the variables that steer qa-orch: a child never touches the
-// person's own policy or store.
+// person's own policy, store or reviews.
 func withoutOurs(environ []string) []string {
-	return slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "QA_ORCHESTRATOR_") })
+	return slices.DeleteFunc(environ, func(v string) bool { 
+		return strings.HasPrefix(v, "QA_ORCHESTRATOR_") || strings.HasPrefix(v, settings.AdvocateDirVar+"=")
+	})
 }

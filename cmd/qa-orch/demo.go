@@ -34,6 +34,8 @@ type demoOptions struct {
 	Profile string
 	Signals []string
 	JSON    bool
+	// WithAdvocate plays the devil's advocate too.
+	WithAdvocate bool
 
 	// Executable returns the binary that the demo starts as its server.
 	Executable func() (string, error)
@@ -74,6 +76,7 @@ func newDemoWith(o *demoOptions, run func(context.Context, *demoOptions) error) 
 	cmd.Flags().Var(oneOf(&o.Bundle, bundles...), "bundle", "")
 	cmd.Flags().Var(oneOf(&o.Profile, profiles...), "profile", "")
 	cmd.Flags().StringSliceVar(&o.Signals, "signals", []string{string(review.HighRiskDomain), string(review.EvidenceUncertain)}, "")
+	cmd.Flags().BoolVar(&o.WithAdvocate, "with-advocate", false, "")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "")
 	_ = cmd.RegisterFlagCompletionFunc("signals", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -211,6 +214,11 @@ func (d *demo) play(ctx context.Context) error {
 			return err
 		}
 	}
+	if d.WithAdvocate {
+		if err := d.stressTest(ctx, tools.Tools); err != nil {
+			return err
+		}
+	}
 	if s, err = d.call(ctx, server.FinishTool, args{"run_id": s.RunID, "outcome": string(review.Completed)}); err != nil {
 		return err
 	}
@@ -248,15 +256,22 @@ func (d *demo) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)
-	if d.JSON {
-		tap = func(in io.Reader, out io.WriteCloser) (io.Reader, io.WriteCloser) {
-			return d.spyOnReads(in), spy{out, d}
-		}
-	}
 	store := settings.StorePathVar + "=" + filepath.Join(d.folder, "sessions.sqlite3")
-	d.child, err = startServer(ctx, path, d.folder, "qa-orch-demo", []string{store}, tap)
+	d.child, err = startServer(ctx, path, []string{"serve"}, d.folder, demoClient, []string{store}, d.tap("host", "server"))
 	return err
+}
+
+// demoClient is the name under which the demo connects.
+const demoClient = "qa-orch-demo"
+
+// tap prints, in JSON mode, what goes to a server and what comes from it.
+func (d *demo) tap(to, from string) func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser) {
+	if !d.JSON {
+		return nil
+	}
+	return func(in io.Reader, out io.WriteCloser) (io.Reader, io.WriteCloser) {
+		return d.spyOnReads(from, in), spy{out, d, to}
+	}
 }
 
 // stop lets go of the server.
@@ -402,22 +417,23 @@ func (d *demo) message(from string, raw []byte) {
 // spy prints what the host writes; the client writes whole lines.
 type spy struct {
 	io.WriteCloser
-	d *demo
+	d    *demo
+	from string
 }
 
 func (s spy) Write(p []byte) (int, error) {
-	s.d.message("host", p)
+	s.d.message(s.from, p)
 	return s.WriteCloser.Write(p)
 }
 
 // spyOnReads prints what the server writes before the client sees it.
-func (d *demo) spyOnReads(from io.Reader) io.Reader {
+func (d *demo) spyOnReads(name string, from io.Reader) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		lines := bufio.NewReader(from)
 		for {
 			line, err := lines.ReadBytes('\n')
-			d.message("server", line)
+			d.message(name, line)
 			if _, werr := w.Write(line); werr != nil || err != nil {
 				w.CloseWithError(err)
 				return

@@ -485,7 +485,7 @@ func (d *doctor) server(ctx context.Context, path string) {
 	defer cancel()
 
 	began := time.Now()
-	c, err := startServer(ctx, path, folder, "qa-orch-doctor", nil, nil)
+	c, err := startServer(ctx, path, []string{"serve"}, folder, "qa-orch-doctor", nil, nil)
 	if err != nil {
 		bad(err)
 		return

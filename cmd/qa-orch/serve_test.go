@@ -255,7 +255,7 @@ func TestOfficialSDKRunsAWholeReview(t *testing.T) {
 // server is built on.
 func TestOwnLibrarysClientRunsAWholeReview(t *testing.T) {
 	t.Parallel()
-	c, err := startServer(t.Context(), programPath(t), t.TempDir(), "test", []string{"GORACE=" + noRaceSleep}, nil)
+	c, err := startServer(t.Context(), programPath(t), []string{"serve"}, t.TempDir(), "test", []string{"GORACE=" + noRaceSleep}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
