@@ -208,10 +208,14 @@ func (o *advocateOptions) printRow(row advocate.Row) {
 	}
 	text := t.Paint(theme.Command, row.ReviewID) + "  " + memo.Name(o.Printer, row.Mode) + " · " + state
 	if at, err := time.Parse(time.RFC3339, row.UpdatedAt); err == nil {
-		text += " · " + t.Paint(theme.Muted, o.Ago(o.Now().Sub(at)))
+		text += " · " + t.Paint(theme.Muted, o.Ago(o.Now().Sub(at).Truncate(time.Second)))
 	}
 	o.Println(hang(text, o.Columns(), 2))
-	o.Println("  " + hang(advocate.Plain(row.Claim), o.Columns()-2, 2))
+	claim := advocate.Plain(row.Claim)
+	if row.Cut {
+		claim += "…"
+	}
+	o.Println("  " + hang(claim, o.Columns()-2, 2))
 }
 
 // standingView is a review for programs: where it stands and, when it is complete, the verdict.

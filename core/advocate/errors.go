@@ -167,7 +167,7 @@ func (p Problem) text(phase Phase) string {
 	}
 	f := p.Finding
 	share := func() string {
-		return fmt.Sprintf("of its %d distinct content words %d come from there, new: %d; fewer than %d %% may come from there and at least %d must be new",
+		return fmt.Sprintf("of its %d distinct words %d come from there, new: %d; fewer than %d %% may come from there and at least %d must be new",
 			f.Distinct, f.Shared, f.New, gate.MaxCoverage, gate.MinNewWords)
 	}
 	switch f.Check {
@@ -176,7 +176,7 @@ func (p Problem) text(phase Phase) string {
 			return fmt.Sprintf("'%s' is low on information: one word makes up %d of its %d content words, at most %d %% are allowed; say more than one thing",
 				p.Field, f.Top, f.Total, gate.MaxDominance)
 		}
-		return fmt.Sprintf("'%s' is low on information: distinct content words: %d, needed: %d; give a concrete fact, cause or step",
+		return fmt.Sprintf("'%s' is low on information: it has %d distinct content words and needs %d; give a concrete fact, cause or step",
 			p.Field, f.Distinct, f.Need)
 	case gate.RestatesClaim:
 		return fmt.Sprintf("'%s' restates the claim: %s; add a reason, a fact or an example of your own", p.Field, share())

@@ -69,6 +69,7 @@ const rowClaim = 70
 type Row struct {
 	ReviewID   string     `json:"review_id"`
 	Claim      string     `json:"claim"` // cut to 70 characters
+	Cut        bool       `json:"-"`     // the claim is longer
 	Mode       Mode       `json:"mode"`
 	Status     Status     `json:"status"`
 	Phase      *Phase     `json:"phase"` // nil unless active
@@ -85,7 +86,7 @@ func (r *Review) Row() Row {
 		CreatedAt: stamp(r.Created), UpdatedAt: stamp(r.Updated),
 	}
 	if runes := []rune(r.Claim); len(runes) > rowClaim {
-		row.Claim = string(runes[:rowClaim])
+		row.Claim, row.Cut = string(runes[:rowClaim]), true
 	}
 	if p := r.Phase(); p != "" {
 		step := r.Step()
