@@ -279,7 +279,7 @@ func runAdvocateReport(o *advocateOptions) error {
 	case format == advocate.Markdown:
 		o.printDocument(r.Document(labels))
 	default:
-		_, _ = fmt.Fprint(o.Out, report.Content)
+		_, _ = o.Out.Write(inertJSON([]byte(report.Content)))
 	}
 	return nil
 }

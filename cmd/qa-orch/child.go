@@ -74,7 +74,7 @@ func (c *child) stop() {
 // withoutOurs drops the variables that steer qa-orch: a child never touches the
 // person's own policy, store or reviews.
 func withoutOurs(environ []string) []string {
-	return slices.DeleteFunc(environ, func(v string) bool { 
+	return slices.DeleteFunc(environ, func(v string) bool {
 		return strings.HasPrefix(v, "QA_ORCHESTRATOR_") || strings.HasPrefix(v, settings.AdvocateDirVar+"=")
 	})
 }

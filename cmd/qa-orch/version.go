@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -105,8 +108,31 @@ func runVersion(o *versionOptions) error {
 
 // printJSON prints a value for programs: indented, English, never in colour.
 func printJSON(a *App, value any) error {
-	enc := json.NewEncoder(a.Out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(value)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	_, err := a.Out.Write(inertJSON(b.Bytes()))
+	return err
+}
+
+// inertJSON writes characters that steer a terminal as JSON's escapes. The encoder does so for some of
+// them only.
+func inertJSON(data []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(data) {
+		switch {
+		case r == '\n' || !unicode.In(r, unicode.Cc, unicode.Cf):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
