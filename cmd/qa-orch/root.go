@@ -29,6 +29,7 @@ var commands = []func(*App) *cobra.Command{
 	newConfig,
 	newDemo,
 	newDocs,
+	newEval,
 	newDoctor,
 	newHelp,
 	newProfiles,
