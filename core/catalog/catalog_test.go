@@ -342,6 +342,7 @@ func TestBrokenUserModels(t *testing.T) {
 		"no TOML":           {secret, ProblemSyntax, 1, ""},
 		"unclosed string":   {entry(`id = "` + secret), ProblemSyntax, 4, ""},
 		"text for label":    {entry(id, provider, reasoning, `label = 5`), ProblemSyntax, 7, "label"},
+		"number in a label": {entry(id, provider, reasoning, `label = { en = 5 }`), ProblemSyntax, 7, ""},
 		"table for a model": {"model = [5]\n", ProblemSyntax, 1, "model"},
 		"key twice":         {entry(id, id, provider, reasoning), ProblemSyntax, 5, ""},
 		"JSON":              {`{"model": []}`, ProblemSyntax, 1, ""},

@@ -204,6 +204,11 @@ func TestRefusesDamagedPayloads(t *testing.T) {
 	for _, pair := range [][2]string{
 		{`"model_policy": {"provider": "openai", "model": "gpt-6-sol", "reasoning": "high", "reasoning_capabilities_verified": true}`, `"model_policy": null`},
 		{`"status": "active"`, `"status": "partial"`},
+		{good[strings.Index(good, `{"should_escalate"`):strings.Index(good, `, "deep_reason_code"`)], `null`},
+		{
+			`{"should_escalate": true, "triggered_rules": ["high_risk_with_uncertainty"], "reason_codes": ["high_risk_domain", "evidence_gap"]`,
+			`{"should_escalate": false, "triggered_rules": [], "reason_codes": []`, // what leads past the deep review
+		},
 	} {
 		if err := s.UnmarshalJSON([]byte(strings.Replace(good, pair[0], pair[1], 1))); !errors.Is(err, review.ErrMalformed) {
 			t.Errorf("%v: %v", pair, err)

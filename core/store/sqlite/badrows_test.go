@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -279,5 +280,94 @@ func TestPanicInAChange(t *testing.T) {
 		if err != nil || got != storetest.New(1, 0) {
 			t.Fatalf("%+v, %v", got, err)
 		}
+	}
+}
+
+// TestDamagedPages: pages of the table or of its index are garbage, the rest is
+// whole. Every call that needs them says that the store is damaged; none hangs,
+// panics or takes garbage for a session.
+func TestDamagedPages(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	const pageSize = 4096
+	for _, part := range []string{"sessions_by_status", "sessions", "sqlite_autoindex_sessions_1", "session_store_metadata", "leaves"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s")
+			s := open(t, path)
+			for n := range 60 {
+				must(t, s.Create(ctx, storetest.New(n+1, time.Duration(n)*time.Second), storetest.T0, 99))
+				if n%2 == 0 {
+					_, err := s.Update(ctx, storetest.ID(n+1), storetest.Stop(time.Duration(n)*time.Second))
+					must(t, err)
+				}
+			}
+			must(t, s.Close())
+			var roots []int
+			db := raw(t, path)
+			rows, err := db.Query(`SELECT rootpage FROM sqlite_master WHERE name = ?`, part)
+			must(t, err)
+			for rows.Next() {
+				var root int
+				must(t, rows.Scan(&root))
+				roots = append(roots, root)
+			}
+			must(t, rows.Close())
+			var pages int
+			must(t, db.QueryRow(`PRAGMA page_count`).Scan(&pages))
+			must(t, db.Close())
+			if part == "leaves" { // of the table, which fills most of the file
+				for page := 8; page <= pages; page++ {
+					roots = append(roots, page)
+				}
+			}
+			data, err := os.ReadFile(path)
+			must(t, err)
+			for _, root := range roots {
+				for i := (root - 1) * pageSize; i < root*pageSize; i++ {
+					data[i] = 0x5a
+				}
+			}
+			must(t, os.WriteFile(path, data, 0o600))
+
+			failures := 0
+			check := func(err error) {
+				t.Helper()
+				var refused *review.Error
+				switch {
+				case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.As(err, &refused):
+				default:
+					failures++
+					wantReason(t, err, sqlite.Damaged)
+				}
+			}
+			for n := range 3 {
+				at := storetest.T0.Add((storetest.TTL/2 + 40*time.Second) * time.Duration(n))
+				check(s.Create(ctx, storetest.New(200+n, time.Hour), at, 40))
+				check(s.Create(ctx, storetest.New(300+n, time.Hour), at, 20)) // at the limit
+				_, err := s.Update(ctx, storetest.ID(2+n), storetest.Choose(catalog.RubyReviewer, 0))
+				check(err)
+				got, err := s.Get(ctx, storetest.ID(40+n))
+				check(err)
+				if err == nil && got.RunID != storetest.ID(40+n) {
+					t.Errorf("got %+v", got)
+				}
+				_, err = s.List(ctx, storetest.T0)
+				check(err)
+			}
+			if failures == 0 {
+				t.Error("nobody noticed")
+			}
+			in, err := sqlite.Inspect(ctx, path)
+			if err != nil {
+				wantReason(t, err, sqlite.Damaged)
+				return
+			}
+			if _, err := in.Rows(ctx, storetest.T0); err != nil {
+				wantReason(t, err, sqlite.Damaged)
+			}
+			wantReason(t, in.Integrity(ctx), sqlite.Damaged)
+			must(t, in.Close())
+		})
 	}
 }

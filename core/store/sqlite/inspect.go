@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -84,7 +85,7 @@ func openReadOnly(path string, header []byte) (*reading, error) {
 	case frames && !exists(path+"-shm"):
 		folder, err := copyOf(path)
 		if err != nil {
-			return nil, err
+			return nil, &Unusable{Reason: Failed, Path: path, Err: fmt.Errorf("copying it to read it: %w", err)}
 		}
 		r.still, r.copy, path = true, folder, filepath.Join(folder, copyName)
 		q.Set("mode", "rw")

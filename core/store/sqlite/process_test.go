@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case path == "":
 		flag.Parse()
 		if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-			f.Value.Set("25") // each one syncs a disk many times
+			f.Value.Set("15") // each one syncs a disk many times
 		}
 		os.Exit(m.Run())
 	case os.Getenv(childLimitVar) == "":
@@ -312,7 +312,7 @@ func writeUntilKilled(path string) {
 // the file is whole.
 func TestKilledAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	trials := 10
+	trials := 6
 	if os.Getenv(longVar) != "" {
 		trials = 200
 	}

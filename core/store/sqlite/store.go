@@ -252,7 +252,7 @@ func refuseUnrecovered(ctx context.Context, path string, header []byte) error {
 	}
 	r, err := openReadOnly(path, header)
 	if err != nil {
-		return err
+		return nil // no room for a copy, say: that must not keep a good store shut
 	}
 	defer r.Close()
 	var u *Unusable

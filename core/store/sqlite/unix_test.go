@@ -200,6 +200,20 @@ func TestWithoutPermission(t *testing.T) {
 	}
 }
 
+// TestCopyNeedsRoom: a -wal that has to be read from a copy can't be when there
+// is nowhere to put one. That is told, nothing is touched, and a server works all the same.
+func TestCopyNeedsRoom(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
+	leaveWAL(t, path, schema)
+	before := snapshot(t, dir)
+	t.Setenv("TMPDIR", filepath.Join(dir, "nowhere"))
+	_, err := sqlite.Inspect(context.Background(), path)
+	wantReason(t, err, sqlite.Failed)
+	wantUntouched(t, dir, before)
+	must(t, open(t, path).Create(context.Background(), storetest.New(1, 0), storetest.T0, 9)) // which needs no copy
+}
+
 func snapshotAsRoot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	if os.Geteuid() != 0 {
