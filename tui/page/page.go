@@ -1,10 +1,11 @@
-// Package page draws documents of the devil's advocate on a terminal: what they are as Markdown, with
-// marks that are read instead of parsed.
+// Package page lays documents of the devil's advocate out for a terminal: what they are as Markdown,
+// with marks that are read instead of parsed.
 package page
 
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -21,15 +22,39 @@ const (
 	gap        = 2
 )
 
-// Render draws the document in lines of at most width columns, without a newline at the end. Words
-// longer than a line are broken.
+// Span is a piece of a line.
+type Span struct {
+	Text string
+	Role theme.Role
+}
+
+// Line is one line of a page.
+type Line []Span
+
+// Render draws the document in lines of at most width columns, without a newline at the end.
 func Render(d advocate.Document, t *theme.Theme, width int) string {
-	r := renderer{t, max(width, narrowest)}
-	var blocks []string
-	for _, b := range d {
-		blocks = append(blocks, r.block(b))
+	var b strings.Builder
+	for i, l := range Lines(d, width) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, s := range l {
+			b.WriteString(t.Paint(s.Role, s.Text))
+		}
 	}
-	return strings.Join(blocks, "\n\n")
+	return b.String()
+}
+
+// Lines lays the document out in lines of at most width columns. Words longer than a line are broken.
+func Lines(d advocate.Document, width int) []Line {
+	p := page{width: max(width, narrowest)}
+	for i, b := range d {
+		if i > 0 {
+			p.lines = append(p.lines, nil)
+		}
+		p.block(b)
+	}
+	return p.lines
 }
 
 // Assessment returns the role of what the devil's advocate says of a claim.
@@ -45,21 +70,20 @@ func Assessment(a advocate.Assessment) theme.Role {
 	return theme.Plain
 }
 
-type renderer struct {
-	theme *theme.Theme
+type page struct {
 	width int
+	lines []Line
 }
 
-func (r renderer) block(b advocate.Block) string {
+func (p *page) block(b advocate.Block) {
 	switch b.Kind {
 	case advocate.Heading:
-		return r.heading(b)
+		p.heading(b)
 	case advocate.Paragraph:
-		return r.hang("", r.line(b.Line))
+		p.hang("", spans(b.Line))
 	case advocate.Table:
-		return r.table(b.Rows)
+		p.table(b.Rows)
 	}
-	var lines []string
 	for i, item := range b.List {
 		mark := "• "
 		switch b.Kind {
@@ -71,66 +95,110 @@ func (r renderer) block(b advocate.Block) string {
 				mark = "[x] "
 			}
 		}
-		lines = append(lines, r.hang(mark, r.line(item.Line)))
+		p.hang(mark, spans(item.Line))
 		if len(item.Under) > 0 {
-			lines = append(lines, r.hang(strings.Repeat(" ", ansi.StringWidth(mark))+"→ ", r.line(item.Under)))
+			p.hang(strings.Repeat(" ", ansi.StringWidth(mark))+"→ ", spans(item.Under))
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // heading draws a heading; the first is underlined, so that it stands out without colours too.
-func (r renderer) heading(b advocate.Block) string {
-	var text strings.Builder
-	for _, p := range b.Line {
-		text.WriteString(p.Text)
+func (p *page) heading(b advocate.Block) {
+	line := Line{}
+	for _, piece := range b.Line {
+		line = append(line, Span{piece.Text, theme.Title})
 	}
-	lines := ansi.Wrap(text.String(), r.width, "")
-	painted := r.paint(theme.Title, lines)
+	before := len(p.lines)
+	p.hang("", line)
 	if b.Level > 1 {
-		return painted
+		return
 	}
 	longest := 0
-	for line := range strings.SplitSeq(lines, "\n") {
-		longest = max(longest, ansi.StringWidth(line))
+	for _, l := range p.lines[before:] {
+		longest = max(longest, l.width())
 	}
-	return painted + "\n" + r.theme.Paint(theme.Muted, strings.Repeat("─", longest))
+	p.lines = append(p.lines, Line{{strings.Repeat("─", longest), theme.Muted}})
 }
 
-// paint paints line by line: a style over several lines would pad them to one width.
-func (r renderer) paint(role theme.Role, text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = r.theme.Paint(role, lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (r renderer) line(l advocate.Line) string {
-	var b strings.Builder
-	for _, p := range l {
+func spans(l advocate.Line) Line {
+	out := Line{}
+	for _, piece := range l {
 		role := theme.Plain
 		switch {
-		case p.Assessment != "":
-			role = Assessment(p.Assessment)
-		case p.Style == advocate.Strong:
+		case piece.Assessment != "":
+			role = Assessment(piece.Assessment)
+		case piece.Style == advocate.Strong:
 			role = theme.Title
-		case p.Style == advocate.Emphasis:
+		case piece.Style == advocate.Emphasis:
 			role = theme.Muted
 		}
-		b.WriteString(r.theme.Paint(role, p.Text))
+		out = append(out, Span{piece.Text, role})
 	}
-	return b.String()
+	return out
 }
 
-// hang wraps a text behind a mark; the lines after the first begin where the text does.
-func (r renderer) hang(mark, text string) string {
+func (l Line) width() (w int) {
+	for _, s := range l {
+		w += ansi.StringWidth(s.Text)
+	}
+	return w
+}
+
+// hang wraps a line behind a mark; the lines after the first begin where the text does.
+func (p *page) hang(mark string, l Line) {
 	margin := ansi.StringWidth(mark)
-	lines := ansi.Wrap(text, max(r.width-margin, 1), "")
-	return mark + strings.ReplaceAll(lines, "\n", "\n"+strings.Repeat(" ", margin))
+	for _, part := range wrap(l, max(p.width-margin, 1)) {
+		p.lines = append(p.lines, append(Line{{mark, theme.Plain}}, part...))
+		mark = strings.Repeat(" ", margin)
+	}
 }
 
-func (r renderer) table(rows [][]string) string {
+// wrap breaks a line into lines of at most width columns. Breaking drops spaces and nothing else, which
+// tells where each piece has gone.
+func wrap(l Line, width int) []Line {
+	var text strings.Builder
+	for _, s := range l {
+		text.WriteString(s.Text)
+	}
+	var out []Line
+	at, rest := 0, "" // the span that is being laid out, and what of it is left
+	if len(l) > 0 {
+		rest = l[0].Text
+	}
+	for part := range strings.SplitSeq(ansi.Wrap(text.String(), width, ""), "\n") {
+		line := Line{}
+		for part != "" {
+			for rest == "" && at < len(l)-1 {
+				at++
+				rest = l[at].Text
+			}
+			if n := common(rest, part); n > 0 {
+				line = append(line, Span{part[:n], l[at].Role})
+				rest, part = rest[n:], part[n:]
+				continue
+			}
+			if rest == "" { // cannot be: all of part is from the spans
+				line = append(line, Span{part, theme.Plain})
+				break
+			}
+			_, size := utf8.DecodeRuneInString(rest)
+			rest = rest[size:]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// common is the length of what a and b begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func (p *page) table(rows [][]string) {
 	columns := len(rows[0])
 	widths := make([]int, columns)
 	for _, row := range rows {
@@ -138,37 +206,38 @@ func (r renderer) table(rows [][]string) string {
 			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
-	rest := r.width
+	rest := p.width
 	for _, w := range widths[:columns-1] {
 		rest -= w + gap
 	}
 	if rest < min(lastColumn, widths[columns-1]) {
-		return r.records(rows)
+		p.records(rows)
+		return
 	}
-	var lines []string
 	for n, row := range rows {
+		role := theme.Plain
+		if n == 0 {
+			role = theme.Title
+		}
 		var b strings.Builder
 		for i, cell := range row[:columns-1] {
 			b.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+gap))
 		}
-		line := r.hang(b.String(), row[columns-1])
-		if n == 0 {
-			line = r.paint(theme.Title, line)
-		}
-		lines = append(lines, line)
+		first := len(p.lines)
+		p.hang(b.String(), Line{{row[columns-1], role}})
+		p.lines[first][0].Role = role
 	}
-	return strings.Join(lines, "\n")
 }
 
 // records draws each row of a table under its first cell.
-func (r renderer) records(rows [][]string) string {
-	var blocks []string
-	for _, row := range rows[1:] {
-		lines := []string{r.paint(theme.Title, ansi.Wrap(row[0], r.width, ""))}
-		for i, cell := range row[1:] {
-			lines = append(lines, r.hang("  ", rows[0][i+1]+": "+cell))
+func (p *page) records(rows [][]string) {
+	for n, row := range rows[1:] {
+		if n > 0 {
+			p.lines = append(p.lines, nil)
 		}
-		blocks = append(blocks, strings.Join(lines, "\n"))
+		p.hang("", Line{{row[0], theme.Title}})
+		for i, cell := range row[1:] {
+			p.hang("  ", Line{{rows[0][i+1] + ": " + cell, theme.Plain}})
+		}
 	}
-	return strings.Join(blocks, "\n\n")
 }
