@@ -4,8 +4,9 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Schema is the part of JSON Schema that tools here need. Input schemas keep to
@@ -64,87 +65,128 @@ func (s *Schema) names() []string {
 
 // MarshalJSON writes the schema with its keys in a fixed order.
 func (s Schema) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	field := func(name string, v any) error {
-		data, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('"')
-		b.WriteString(name)
-		b.WriteString(`":`)
-		b.Write(data)
-		return nil
-	}
-	var err error
-	add := func(when bool, name string, v any) {
-		if when && err == nil {
-			err = field(name, v)
-		}
-	}
-	if s.Nullable {
-		add(true, "type", []string{s.Type, "null"})
-	} else {
-		add(s.Type != "", "type", s.Type)
-	}
-	add(s.Description != "", "description", s.Description)
-	add(s.Const != nil, "const", s.Const)
-	if s.Enum != nil {
-		words := make([]any, 0, len(s.Enum)+1)
-		for _, w := range s.Enum {
-			words = append(words, w)
-		}
-		if s.Nullable {
-			words = append(words, nil)
-		}
-		add(true, "enum", words)
-	}
-	add(s.Pattern != "", "pattern", s.Pattern)
-	add(s.Format != "", "format", s.Format)
-	add(s.Minimum != nil, "minimum", s.Minimum)
-	add(s.Items != nil, "items", s.Items)
-	if s.Type == "object" {
-		add(true, "properties", properties(s.Properties))
-		required := []string{}
-		for _, p := range s.Properties {
-			if p.Required {
-				required = append(required, p.Name)
-			}
-		}
-		add(len(required) > 0, "required", required)
-		add(!s.Open, "additionalProperties", false)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), err
+	w := writer{b: make([]byte, 0, 1<<12)}
+	w.schema(&s)
+	return w.b, w.err
 }
 
-// properties is an object whose keys keep their order.
-type properties []Property
+// writer writes schemas into one buffer: a server starts with all of its schemas
+// written, and encoding/json would read each part again at every level.
+type writer struct {
+	b   []byte
+	err error
+}
 
-// MarshalJSON writes the members in order.
-func (ps properties) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, p := range ps {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(p.Name)
-		if err != nil {
-			return nil, err
-		}
-		data, err := p.Schema.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(data)
+func (w *writer) schema(s *Schema) {
+	w.b = append(w.b, '{')
+	switch {
+	case s.Nullable:
+		w.key("type")
+		w.b = append(w.b, '[')
+		w.text(s.Type)
+		w.b = append(w.b, `,"null"]`...)
+	case s.Type != "":
+		w.key("type")
+		w.text(s.Type)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	if s.Description != "" {
+		w.key("description")
+		w.text(s.Description)
+	}
+	if s.Const != nil {
+		w.key("const")
+		w.any(s.Const)
+	}
+	if s.Enum != nil {
+		w.key("enum")
+		w.words(s.Enum, s.Nullable)
+	}
+	if s.Pattern != "" {
+		w.key("pattern")
+		w.text(s.Pattern)
+	}
+	if s.Format != "" {
+		w.key("format")
+		w.text(s.Format)
+	}
+	if s.Minimum != nil {
+		w.key("minimum")
+		w.any(*s.Minimum)
+	}
+	if s.Items != nil {
+		w.key("items")
+		w.schema(s.Items)
+	}
+	if s.Type == "object" {
+		w.object(s)
+	}
+	w.b = append(w.b, '}')
+}
+
+// object writes what only schemas of objects have.
+func (w *writer) object(s *Schema) {
+	w.key("properties")
+	w.b = append(w.b, '{')
+	var required []string
+	for i := range s.Properties {
+		p := &s.Properties[i]
+		w.key(p.Name)
+		w.schema(&p.Schema)
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	w.b = append(w.b, '}')
+	if required != nil {
+		w.key("required")
+		w.words(required, false)
+	}
+	if !s.Open {
+		w.key("additionalProperties")
+		w.any(false)
+	}
+}
+
+// key begins a member of an object.
+func (w *writer) key(name string) {
+	if w.b[len(w.b)-1] != '{' {
+		w.b = append(w.b, ',')
+	}
+	w.text(name)
+	w.b = append(w.b, ':')
+}
+
+func (w *writer) words(words []string, null bool) {
+	w.b = append(w.b, '[')
+	for i, word := range words {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.text(word)
+	}
+	if null {
+		if len(words) > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.b = append(w.b, `null`...)
+	}
+	w.b = append(w.b, ']')
+}
+
+func (w *writer) text(s string) {
+	b, err := jsontext.AppendQuote(w.b, s)
+	if err != nil {
+		w.err = err // not UTF-8
+		return
+	}
+	w.b = b
+}
+
+func (w *writer) any(v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.err = err
+		return
+	}
+	w.b = append(w.b, data...)
 }

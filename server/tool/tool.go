@@ -32,11 +32,11 @@ type Tool struct {
 // destruction: neither server here reaches outside or destroys anything.
 func Register(s *server.MCPServer, tools []Tool) error {
 	for _, t := range tools {
-		input, err := json.Marshal(t.Input)
+		input, err := t.Input.MarshalJSON()
 		if err != nil {
 			return err
 		}
-		output, err := json.Marshal(t.Output)
+		output, err := t.Output.MarshalJSON()
 		if err != nil {
 			return err
 		}
