@@ -4,10 +4,14 @@ package main
 import (
 	"os"
 
+	_ "github.com/charmbracelet/bubbletea"
 	_ "github.com/charmbracelet/huh"
+	_ "github.com/mark3labs/mcp-go/client"
+	_ "github.com/mark3labs/mcp-go/server"
 	_ "github.com/nicksnyder/go-i18n/v2/i18n"
 	_ "github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
+	_ "modernc.org/sqlite"
 )
 
 func main() {
