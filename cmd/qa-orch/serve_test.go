@@ -24,6 +24,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
 )
 
@@ -673,6 +674,15 @@ func TestUnusableStores(t *testing.T) {
 				t.Skip(err)
 			}
 		},
+		"truncated": func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", path)
+			check(t, err)
+			_, err = db.Exec(`CREATE TABLE session_store_metadata (schema_version INTEGER NOT NULL); INSERT INTO session_store_metadata VALUES (1);
+				CREATE TABLE sessions (run_id TEXT PRIMARY KEY, payload TEXT NOT NULL)`)
+			check(t, err)
+			check(t, db.Close())
+			check(t, os.Truncate(path, 5000))
+		},
 		"newer": func(t *testing.T, path string) {
 			db, err := sql.Open("sqlite", path)
 			check(t, err)
@@ -803,6 +813,26 @@ func TestDemoIsTheSameEachTime(t *testing.T) {
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("%v: left behind: %v, %v", args, left, err)
+		}
+	}
+}
+
+// TestDemoOfEveryRoute plays each bundle and profile to its end.
+func TestDemoOfEveryRoute(t *testing.T) {
+	t.Parallel()
+	var routes [][]string
+	for _, b := range catalog.Bundles() {
+		routes = append(routes, []string{"--bundle", string(b)})
+	}
+	for _, p := range catalog.Profiles() {
+		routes = append(routes, []string{"--profile", string(p), "--signals", ""})
+	}
+	for _, route := range routes {
+		cmd := exec.Command(programPath(t), append([]string{"demo"}, route...)...)
+		cmd.Env = bareEnv(t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("finish_qa_orchestration outcome=completed")) || bytes.Contains(out, []byte("deep_review")) != (route[0] == "--bundle") {
+			t.Errorf("%v: %v\n%s", route, err, out)
 		}
 	}
 }
