@@ -105,6 +105,8 @@ func (o *sessionsOptions) dashboard() (sessions.Options, error) {
 		Now: o.Now, Location: time.Local,
 	}
 	v.StorePath, v.Configured = o.storePath(s)
+	// Without a home folder there is nothing to show; who asks for the reviews is told elsewhere.
+	v.ReviewsDir, _ = settings.AdvocateDir("", o.Getenv)
 	v.Dark, v.Known = o.background()
 	return v, nil
 }

@@ -61,7 +61,8 @@ const (
 	inSessions views = 1 << iota
 	inPolicy
 	inCatalogue
-	inAll = inSessions | inPolicy | inCatalogue
+	inReviews
+	inAll = inSessions | inPolicy | inCatalogue | inReviews
 )
 
 var keyMap = []binding{
@@ -71,16 +72,16 @@ var keyMap = []binding{
 	{act: actPageDown, keys: []string{"pgdown", "ctrl+f", " "}, shown: "PgDn", word: "page-down"},
 	{act: actTop, keys: []string{"home", "g"}, shown: "Home g", word: "top"},
 	{act: actBottom, keys: []string{"end", "G"}, shown: "End G", word: "bottom"},
-	{act: actOpen, keys: []string{"enter", "right"}, shown: "Enter", word: "open", footer: inSessions | inCatalogue},
+	{act: actOpen, keys: []string{"enter", "right"}, shown: "Enter", word: "open", footer: inSessions | inCatalogue | inReviews},
 	{act: actBack, keys: []string{"esc", "left"}, shown: "Esc", word: "back"},
-	{act: actFilter, keys: []string{"/"}, shown: "/", word: "filter", footer: inSessions | inCatalogue},
+	{act: actFilter, keys: []string{"/"}, shown: "/", word: "filter", footer: inSessions | inCatalogue | inReviews},
 	{act: actStatus, keys: []string{"f"}, shown: "f", word: "status", footer: inSessions},
 	{act: actSort, keys: []string{"s"}, shown: "s", word: "sort", footer: inSessions},
 	{act: actReverse, keys: []string{"S"}, shown: "S", word: "reverse"},
-	{act: actCopy, keys: []string{"y"}, shown: "y", word: "copy", footer: inSessions},
+	{act: actCopy, keys: []string{"y"}, shown: "y", word: "copy", footer: inSessions | inReviews},
 	{act: actPause, keys: []string{"p"}, shown: "p", word: "pause", footer: inSessions},
 	{act: actRefresh, keys: []string{"r", "ctrl+r"}, shown: "r", word: "refresh"},
-	{act: actView, keys: []string{"1", "2", "3", "4"}, shown: "1–3", word: "view"},
+	{act: actView, keys: []string{"1", "2", "3", "4"}, shown: "1–4", word: "view"},
 	{act: actNextView, keys: []string{"tab"}, shown: "Tab", word: "next-view", footer: inAll},
 	{act: actPrevView, keys: []string{"shift+tab"}, shown: "Shift+Tab", word: "previous-view"},
 	{act: actLanguage, keys: []string{"L"}, shown: "L", word: "language"},

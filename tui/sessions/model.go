@@ -1,5 +1,5 @@
-// Package sessions is the live dashboard: the list of reviews with details beside it, the model
-// policy and the catalogue. It only shows; nothing that it does changes a session.
+// Package sessions is the live dashboard: the list of QA reviews with details beside it, the model
+// policy, the catalogue and the reviews of the devil's advocate. It only shows; nothing that it does changes a session.
 package sessions
 
 import (
@@ -33,6 +33,7 @@ type Options struct {
 	Configured  bool // the path was asked for; otherwise it is where a store would be by default
 	PolicyPath  string
 	ModelsPath  string
+	ReviewsDir  string // of the devil's advocate
 	Home        string // shown as ~ in paths
 	TTL         time.Duration
 	MaxSessions int
@@ -66,15 +67,16 @@ const keepGone = time.Minute
 // noticeFor is how long a notice stays in the footer.
 const noticeFor = 4 * time.Second
 
-// The views, by number. The reviews of the devil's advocate will be the fourth.
+// The views, by number.
 const (
 	viewSessions = iota
 	viewPolicy
 	viewCatalogue
+	viewReviews
 	viewCount
 )
 
-var viewTitles = locales.NewFamily("sessions.view.", "sessions", "policy", "catalogue")
+var viewTitles = locales.NewFamily("sessions.view.", "sessions", "policy", "catalogue", "reviews")
 
 // Model is the dashboard. It does no I/O outside of its commands.
 type Model struct {
@@ -85,6 +87,9 @@ type Model struct {
 	stop   context.CancelFunc
 	feed   *watch.Feed
 	policy *watch.PolicyFeed
+	// reviews is followed while its view is shown: it is another server's folder.
+	reviews        *watch.ReviewsFeed
+	waitingReviews bool // a command waits for it
 
 	w, h int
 	view int
@@ -105,6 +110,7 @@ type Model struct {
 	open      bool  // the detail has the keys
 	pol       policyView
 	cat       catalogueView
+	rev       reviewsView
 	help      bool
 	helpPage  pager
 	input     textinput.Model
@@ -123,6 +129,7 @@ func New(o Options) *Model {
 	m := &Model{
 		o:    o,
 		feed: watch.NewFeed(o.StorePath), policy: watch.NewPolicyFeed(o.PolicyPath, o.ModelsPath),
+		reviews: watch.NewReviewsFeed(o.ReviewsDir),
 		tracker: watch.NewTracker(o.TTL, keepGone), list: newList(), input: textinput.New(),
 		outOfDate: true,
 	}
@@ -149,9 +156,10 @@ func (m *Model) look() {
 func (m *Model) Close() { m.stop() }
 
 type (
-	storeMsg  struct{ watch.Update }
-	policyMsg struct{ watch.PolicyState }
-	tickMsg   struct{}
+	storeMsg   struct{ watch.Update }
+	policyMsg  struct{ watch.PolicyState }
+	reviewsMsg struct{ watch.ReviewsState }
+	tickMsg    struct{}
 )
 
 // Init starts to follow the store and the policy.
@@ -184,6 +192,22 @@ func (m *Model) followPolicy() tea.Cmd {
 	}
 }
 
+// followReviews waits for news of the reviews while they are shown.
+func (m *Model) followReviews() tea.Cmd {
+	if m.view != viewReviews || m.waitingReviews {
+		return nil
+	}
+	m.waitingReviews = true
+	feed, ctx := m.reviews, m.ctx
+	return func() tea.Msg {
+		s, err := feed.Next(ctx)
+		if err != nil {
+			return nil
+		}
+		return reviewsMsg{s}
+	}
+}
+
 // tick waits for the next second while something on the screen depends on it.
 func (m *Model) tick() tea.Cmd {
 	moving := !m.paused && len(m.tracker.Rows()) > 0
@@ -212,6 +236,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case policyMsg:
 		m.pol.update(msg.PolicyState, now)
 		cmd = m.followPolicy()
+	case reviewsMsg:
+		m.waitingReviews = false
+		m.rev.update(msg.ReviewsState)
 	case tickMsg:
 		m.ticking = false
 		if m.notice != "" && !now.Before(m.noticeEnd) {
@@ -227,7 +254,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ResumeMsg:
 		m.pass()
 	}
-	return m, tea.Batch(cmd, m.tick())
+	return m, tea.Batch(cmd, m.tick(), m.followReviews())
 }
 
 // news takes over what the store feed tells. While paused it can still come, from a command that
@@ -333,6 +360,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 		}
 	case actRefresh:
 		m.feed.Refresh()
+		m.reviews.Refresh()
 		m.say(m.env.p.T("sessions.refreshed"))
 	case actFilter:
 		if m.view != viewPolicy {
@@ -355,6 +383,12 @@ func (m *Model) inView(a action) tea.Cmd {
 		return nil
 	case viewCatalogue:
 		m.cat.act(a)
+		return nil
+	case viewReviews:
+		if r := m.rev.current(); a == actCopy && r != nil {
+			return m.copy(r.ID)
+		}
+		m.rev.act(a)
 		return nil
 	}
 	switch a {
@@ -381,14 +415,18 @@ func (m *Model) inView(a action) tea.Cmd {
 		return m.pause()
 	case actCopy:
 		if r := m.list.current(); r != nil {
-			m.say(m.env.p.T("sessions.copied", locales.Vars{"ID": r.RunID}))
-			id, to := r.RunID, m.o.Copy
-			return func() tea.Msg { to(id); return nil }
+			return m.copy(r.RunID)
 		}
 	default:
 		m.move(a)
 	}
 	return nil
+}
+
+func (m *Model) copy(id string) tea.Cmd {
+	m.say(m.env.p.T("sessions.copied", locales.Vars{"ID": id}))
+	to := m.o.Copy
+	return func() tea.Msg { to(id); return nil }
 }
 
 func (m *Model) move(a action) {
@@ -416,15 +454,22 @@ func (m *Model) pause() tea.Cmd {
 }
 
 func (m *Model) query() string {
-	if m.view == viewCatalogue {
+	switch m.view {
+	case viewCatalogue:
 		return m.cat.query
+	case viewReviews:
+		return m.rev.query
 	}
 	return m.list.query
 }
 
 func (m *Model) setQuery(q string) {
-	if m.view == viewCatalogue {
+	switch m.view {
+	case viewCatalogue:
 		m.cat.find(q)
+		return
+	case viewReviews:
+		m.rev.find(q)
 		return
 	}
 	m.list.query = q
@@ -441,9 +486,12 @@ func (m *Model) edit(msg tea.KeyMsg) {
 		m.editing = false
 	case "up", "down", "pgup", "pgdown":
 		a, _ := actionOf(msg)
-		if m.view == viewCatalogue {
+		switch m.view {
+		case viewCatalogue:
 			m.cat.act(a)
-		} else {
+		case viewReviews:
+			m.rev.act(a)
+		default:
 			m.list.cur.move(a)
 			m.list.remember()
 		}
@@ -484,6 +532,8 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 			m.pol.act(a)
 		case m.view == viewCatalogue:
 			m.cat.act(a)
+		case m.view == viewReviews:
+			m.rev.act(a)
 		case m.open || m.sideBySide() && msg.X >= m.listWidth():
 			m.page.move(a)
 		default:
@@ -509,6 +559,9 @@ func (m *Model) click(x, y int) {
 	switch m.view {
 	case viewCatalogue:
 		m.cat.click(x, y)
+		return
+	case viewReviews:
+		m.rev.click(x, y)
 		return
 	case viewPolicy:
 		return
@@ -583,6 +636,9 @@ func (m *Model) body(w, h int) []string {
 	case m.view == viewCatalogue:
 		m.cat.SetSize(w, h)
 		return m.cat.Render(e)
+	case m.view == viewReviews:
+		m.rev.SetSize(w, h)
+		return m.rev.Render(e)
 	}
 	if len(m.list.shown) == 0 {
 		m.open = false
@@ -755,14 +811,14 @@ func (m *Model) footer() line {
 	if m.notice != "" {
 		return out.with(theme.Good, "✓ ").with(theme.Plain, m.notice)
 	}
-	here := []views{inSessions, inPolicy, inCatalogue}[m.view]
+	here := []views{inSessions, inPolicy, inCatalogue, inReviews}[m.view]
 	var hints []line
 	for _, b := range keyMap {
 		if b.footer&here != 0 {
 			hints = append(hints, line{{b.shown, theme.Accent}, {" " + p.Word(keyShort, b.word), theme.Muted}})
 		}
 	}
-	if m.open && m.view == viewSessions || m.cat.open && m.view == viewCatalogue {
+	if m.open && m.view == viewSessions || m.cat.open && m.view == viewCatalogue || m.rev.open && m.view == viewReviews {
 		hints = append([]line{{{"Esc", theme.Accent}, {" " + p.T("sessions.hint-back"), theme.Muted}}}, hints[1:]...)
 	}
 	// Help and quit are always there; the others as far as there is room.

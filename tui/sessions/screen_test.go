@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/policy"
 	"github.com/qa-orch/qa-orch/core/review"
@@ -43,8 +45,8 @@ func newDesk(t testing.TB, lang locales.Lang, w, h int) *desk {
 	d.Model = New(Options{
 		Lang: lang, Colors: termenv.Ascii,
 		StorePath: "/home/ada/.qa-orchestrator/sessions.sqlite3", Configured: true, Home: "/home/ada",
-		PolicyPath: "/home/ada/.qa-orchestrator/model-policy.json",
-		TTL:        ttl, MaxSessions: 100,
+		PolicyPath: "/home/ada/.qa-orchestrator/model-policy.json", ReviewsDir: "/home/ada/.mcp-devils-advocate",
+		TTL: ttl, MaxSessions: 100,
 		Now: func() time.Time { return d.now }, Location: time.UTC,
 		Copy: func(text string) { d.copied = append(d.copied, text) },
 	})
@@ -232,6 +234,44 @@ var scenes = map[string]struct {
 	"catalogue-nothing": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
 		d := lived(t, l, w, h)
 		d.press("3", "/", "zzz", "enter")
+		return d
+	}},
+	"reviews": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { return reviewed(t, l, w, h) }},
+	"reviews-memo": {all, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := reviewed(t, l, w, h)
+		d.press("enter")
+		return d
+	}},
+	"reviews-actions": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := reviewed(t, l, w, h)
+		d.press("enter")
+		d.screen()
+		d.press("end")
+		return d
+	}},
+	"reviews-active": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := reviewed(t, l, w, h)
+		d.press("down", "enter")
+		return d
+	}},
+	"reviews-filter": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := reviewed(t, l, w, h)
+		d.press("/", "п", "р", "е", "м")
+		return d
+	}},
+	"reviews-none": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := lived(t, l, w, h)
+		d.press("4")
+		d.Update(reviewsMsg{})
+		return d
+	}},
+	"reviews-reading": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("4"); return d }},
+	"reviews-broken": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
+		d := lived(t, l, w, h)
+		d.press("4")
+		d.Update(reviewsMsg{watch.ReviewsState{
+			Err: &advocate.Error{Code: advocate.FolderTrouble, File: "/home/ada/.mcp-devils-advocate", Cause: fs.ErrPermission},
+		}})
 		return d
 	}},
 	"help": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("?"); return d }},
