@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
+	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -30,8 +33,10 @@ func parse(line []byte) (req *request, reply []byte) {
 	if len(line) == 0 {
 		return nil, nil
 	}
-	// Duplicate names inside arguments are the tools' to refuse.
-	dec := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true))
+	if !utf8.Valid(line) {
+		return nil, failure(nil, mcp.PARSE_ERROR, notJSON)
+	}
+	dec := decoder(line)
 	switch dec.PeekKind() {
 	case '{':
 	case '[':
@@ -71,6 +76,46 @@ func parse(line []byte) (req *request, reply []byte) {
 	}
 	req.message = compose(serverID(id), fields["method"], params)
 	return req, nil
+}
+
+// decoder reads JSON that is valid UTF-8. Duplicate names inside arguments are
+// the tools' to refuse; half a surrogate pair, which JavaScript leaves where it
+// cuts a text, is read as U+FFFD.
+func decoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// lastID matches an id at the end of a message: the brace that ends a message is
+// its own, so what stands right before it is none of the params.
+var lastID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+})
+
+// id finds the id of a request of which only the ends are at hand, so that its
+// sender does not wait for an answer in vain; nil if neither end shows it.
+func (t *tooLong) id() []byte {
+	dec := decoder(t.head)
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return nil
+	}
+	for {
+		name, err := dec.ReadToken()
+		if err != nil || name.Kind() != '"' {
+			break
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		if key == "id" && validID(value) {
+			return value.Clone()
+		}
+	}
+	if m := lastID().FindSubmatch(t.tail); m != nil && validID(m[1]) {
+		return m[1]
+	}
+	return nil
 }
 
 // members reads the one object of a line: its members, raw. Where a name stands

@@ -110,9 +110,10 @@ func (c *conn) read(in io.Reader) error {
 	lines := newLineReader(in, MaxLine)
 	for {
 		line, err := lines.next()
+		var over *tooLong
 		switch {
-		case errors.Is(err, errTooLong):
-			if !c.say(failure(nil, mcp.INVALID_REQUEST, "the message is longer than 4 MiB and was skipped; send less in one message")) {
+		case errors.As(err, &over):
+			if !c.say(failure(over.id(), mcp.INVALID_REQUEST, "the message is longer than 4 MiB and was skipped; send less in one message")) {
 				return nil
 			}
 			continue

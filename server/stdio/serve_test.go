@@ -230,13 +230,17 @@ func TestOddLines(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 			`1`, 0,
 		},
-		"a panic":              {call(`1`, "panic", `{}`), `1`, -32603},
-		"an error":             {call(`1`, "fail", `{}`), `1`, -32603},
-		"no JSON for a result": {call(`1`, "unmarshalable", `{}`), `1`, -32603},
-		"nothing for a result": {call(`1`, "nothing", `{}`), `1`, -32603},
-		"one byte too long":    {`{"jsonrpc":"2.0","id":1,"method":"ping","x":"` + long + `"}`, `null`, -32600},
-		"much too long":        {strings.Repeat(long, 3), `null`, -32600},
-		"as long as it may be": {longest(), `1`, 0},
+		"a panic":                 {call(`1`, "panic", `{}`), `1`, -32603},
+		"an error":                {call(`1`, "fail", `{}`), `1`, -32603},
+		"no JSON for a result":    {call(`1`, "unmarshalable", `{}`), `1`, -32603},
+		"nothing for a result":    {call(`1`, "nothing", `{}`), `1`, -32603},
+		"one byte too long":       {`{"jsonrpc":"2.0","id":1,"method":"ping","x":"` + long + `"}`, `1`, -32600},
+		"too long, id at the end": {`{"method":"ping","params":{"id":"none","x":"` + long + `"},"jsonrpc":"2.0","id":"x7"}`, `"x7"`, -32600},
+		"too long, no id":         {`{"method":"ping","params":{"x":"` + long + `","id":3}}`, `null`, -32600},
+		"half a surrogate pair":   {call(`1`, "echo", `{"a":"\ud83d"}`), `1`, 0},
+		"a byte-order mark":       {"\ufeff" + call(`1`, "echo", `{}`), `1`, 0},
+		"much too long":           {strings.Repeat(long, 3), `null`, -32600},
+		"as long as it may be":    {longest(), `1`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -633,7 +637,8 @@ func TestLines(t *testing.T) {
 				if errors.Is(err, io.EOF) {
 					break
 				}
-				if errors.Is(err, errTooLong) {
+				var over *tooLong
+				if errors.As(err, &over) {
 					line = []byte("!")
 				} else if err != nil {
 					t.Fatal(err)

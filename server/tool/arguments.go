@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -134,12 +135,13 @@ func decode(raw []byte) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	// Half a surrogate pair, which JavaScript leaves where it cuts a text, becomes U+FFFD.
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
 	_, err := dec.ReadValue()
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return nil, Problems{"an argument stands twice; send each once"}
-	case err != nil:
+	case err != nil, !utf8.Valid(raw):
 		return nil, Problems{"the arguments must be one JSON object in valid UTF-8"}
 	}
 	if len(bytes.TrimSpace(raw[dec.InputOffset():])) > 0 {
