@@ -6,7 +6,6 @@ package edit
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -72,8 +71,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the file is not valid %s%s", strings.ToUpper(string(e.Format)), where)
 }
 
-var errSyntax = errors.New("syntax")
-
 // editor is what a format must be able to do. Data is text without a byte-order
 // mark; set and remove return the text changed.
 type editor interface {
@@ -122,6 +119,20 @@ func (f Format) Get(data []byte, p Path) (Object, bool, error) {
 		return nil, false, err
 	}
 	return guard(f, func() (Object, bool, error) { return f.editor().get(text, p) })
+}
+
+// HasTable reports whether data has a table for entries, be it empty.
+func (f Format) HasTable(data []byte, container string) (bool, error) {
+	_, text, err := f.split(data)
+	if err != nil {
+		return false, err
+	}
+	doc, _, err := guard(f, func() (map[string]any, bool, error) {
+		doc, err := f.editor().decode(text)
+		return doc, true, err
+	})
+	_, has := doc[container]
+	return has, err
 }
 
 // Set returns data with v as the entry at p, where an entry may be already. An

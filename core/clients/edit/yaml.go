@@ -130,7 +130,8 @@ func (e yamlEditor) find(data []byte, p Path) (pl place, text []string, err erro
 	switch v := value.(type) {
 	case *ast.NullNode:
 		pl.empty = true
-		if v.GetToken().Type != token.ImplicitNullType {
+		_, after, _ := strings.Cut(text[pl.container], ":")
+		if v.GetToken().Type != token.ImplicitNullType || !blank(after) {
 			return pl, text, wrong
 		}
 	case *ast.MappingNode:
