@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -26,20 +27,28 @@ type child struct {
 // that keeps its files in folder and sees none of the person's own, and initializes it. extra are
 // further variables for it. tap, if not nil, gets between the client and the
 // server's streams. The child ends with ctx.
-func startServer(ctx context.Context, path string, words []string, folder, name string, extra []string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, err error) {
+func startServer(ctx context.Context, path string, words []string, folder, name string, extra []string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (*child, error) {
+	env := append(withoutOurs(os.Environ()), settings.DataDirVar+"="+folder, settings.AdvocateDirVar+"="+folder)
+	c, _, err := startChild(ctx, path, words, append(env, extra...), name, tap)
+	return c, err
+}
+
+// startChild is startServer for any server, with the environment that it is to
+// have. It returns what the server says of itself.
+func startChild(ctx context.Context, path string, words, env []string, name string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, hello *mcp.InitializeResult, err error) {
 	cmd := exec.CommandContext(ctx, path, words...)
-	cmd.Env = append(withoutOurs(os.Environ()), settings.DataDirVar+"="+folder, settings.AdvocateDirVar+"="+folder)
-	cmd.Env = append(cmd.Env, extra...)
+	cmd.Env = env
+	cmd.WaitDelay = time.Second // children of its own may keep the streams open
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var in io.Reader = stdout
 	var out io.WriteCloser = stdin
@@ -54,15 +63,15 @@ func startServer(ctx context.Context, path string, words []string, folder, name 
 		}
 	}()
 	if err := c.client.Start(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req := mcp.InitializeRequest{}
 	req.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
 	req.Params.ClientInfo = mcp.Implementation{Name: name, Version: thisBuild().Version}
-	if _, err := c.client.Initialize(ctx, req); err != nil {
-		return nil, err
+	if hello, err = c.client.Initialize(ctx, req); err != nil {
+		return nil, nil, err
 	}
-	return c, nil
+	return c, hello, nil
 }
 
 // stop lets go of the server, which ends when its input does.

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
+	"github.com/qa-orch/qa-orch/core/clients"
 	"github.com/qa-orch/qa-orch/core/review"
 	"github.com/qa-orch/qa-orch/core/settings"
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
@@ -63,7 +64,7 @@ const (
 
 var (
 	checkNames = locales.NewFamily("doctor.check.",
-		"program", "environment", "data", "policy", "catalogue", "models", "store", "terminal", "server")
+		"program", "environment", "data", "policy", "catalogue", "models", "store", "terminal", "server", "clients")
 	outcomes = locales.NewFamily("doctor.outcome.", "pass", "info", "fail")
 )
 
@@ -114,6 +115,9 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 	d.store(ctx, s)
 	d.terminal()
 	d.server(ctx, path)
+	if s.DataDir != "" {
+		d.clients(ctx, s)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -459,6 +463,56 @@ func encoding(getenv func(string) string) string {
 		return locales.Inert(charset)
 	}
 	return utf8Name
+}
+
+// clients starts what the clients start where we are registered.
+func (d *doctor) clients(ctx context.Context, s settings.Settings) {
+	all, err := d.contacts(ctx, s)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		d.fail("clients", func(p *locales.Printer) string { return p.Cause(err) }, nil, nil)
+		return
+	case len(all) == 0:
+		d.info("clients", func(p *locales.Printer) string { return p.T("doctor.no-clients") },
+			func(p *locales.Printer) string {
+				return p.T("doctor.connect", locales.Vars{"Command": program + " connect"})
+			}, nil)
+	}
+	for _, c := range all {
+		text := func(p *locales.Printer) string {
+			return p.T("doctor.client", locales.Vars{"Client": c.Client.Name, "Scope": p.Word(scopeNames, string(c.Scope)), "State": c.state(p)})
+		}
+		switch {
+		case c.Found.Err != nil:
+			d.fail("clients", text, func(p *locales.Printer) string {
+				return p.T("doctor.fix-list", locales.Vars{"Path": c.Path})
+			}, c.view())
+		case !c.works():
+			d.fail("clients", text, func(p *locales.Printer) string {
+				return p.T("doctor.reconnect", locales.Vars{"Command": c.again()})
+			}, c.view())
+		case c.Version != thisBuild().Version:
+			d.info("clients", text, func(p *locales.Printer) string {
+				return p.T("doctor.other-version", locales.Vars{"Version": thisBuild().Version, "Command": c.again()})
+			}, c.view())
+		default:
+			d.pass("clients", text, c.view())
+		}
+	}
+}
+
+// again is the command that registers the same anew.
+func (c contact) again() string {
+	words := []string{"connect", c.Client.ID}
+	if c.Name == clients.AdvocateName {
+		words = append(words, "--advocate")
+	}
+	if c.Scope == clients.Project {
+		words = append(words, "--scope", string(c.Scope))
+	}
+	return commandLine(words...)
 }
 
 // selfTestLimit bounds the self-test; a healthy one takes some 30 ms.

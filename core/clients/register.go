@@ -244,3 +244,13 @@ func (r Registry) Find() []Found {
 	}
 	return out
 }
+
+// Has reports whether a server is in a client's list.
+func (r Registry) Has(c *Client, scope Scope, name string) (bool, error) {
+	data, err := ledger.Peek(c.Path(r.System, scope))
+	if err != nil || data == nil {
+		return false, err
+	}
+	_, found, err := c.Lookup(data, name)
+	return found, err
+}
