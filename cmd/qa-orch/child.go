@@ -35,7 +35,7 @@ func startServer(ctx context.Context, path string, words []string, folder, name 
 
 // startChild is startServer for any server, with the environment that it is to
 // have. It returns what the server says of itself.
-func startChild(ctx context.Context, path string, words, env []string, name string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (c *child, hello *mcp.InitializeResult, err error) {
+func startChild(ctx context.Context, path string, words, env []string, name string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (*child, *mcp.InitializeResult, error) {
 	cmd := exec.CommandContext(ctx, path, words...)
 	cmd.Env = env
 	cmd.WaitDelay = time.Second // children of its own may keep the streams open
@@ -55,23 +55,25 @@ func startChild(ctx context.Context, path string, words, env []string, name stri
 	if tap != nil {
 		in, out = tap(in, out)
 	}
-	c = &child{cmd, client.NewClient(transport.NewIO(in, out, io.NopCloser(bytes.NewReader(nil))))}
-	defer func() {
-		if err != nil {
-			_ = cmd.Process.Kill()
-			c.stop()
-		}
-	}()
-	if err := c.client.Start(ctx); err != nil {
+	c := &child{cmd, client.NewClient(transport.NewIO(in, out, io.NopCloser(bytes.NewReader(nil))))}
+	hello, err := c.greet(ctx, name)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		c.stop()
 		return nil, nil, err
+	}
+	return c, hello, nil
+}
+
+// greet connects the client and returns what the server says of itself.
+func (c *child) greet(ctx context.Context, name string) (*mcp.InitializeResult, error) {
+	if err := c.client.Start(ctx); err != nil {
+		return nil, err
 	}
 	req := mcp.InitializeRequest{}
 	req.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
 	req.Params.ClientInfo = mcp.Implementation{Name: name, Version: thisBuild().Version}
-	if hello, err = c.client.Initialize(ctx, req); err != nil {
-		return nil, nil, err
-	}
-	return c, hello, nil
+	return c.client.Initialize(ctx, req)
 }
 
 // stop lets go of the server, which ends when its input does.
