@@ -76,8 +76,8 @@ func start(t *testing.T, w, h int, env []string, args ...string) *dashboard {
 			if n > 0 {
 				s.mu.Lock()
 				s.raw.Write(buf[:n])
-				s.mu.Unlock()
 				_, _ = s.emu.Write(buf[:n])
+				s.mu.Unlock()
 			}
 			if err != nil {
 				return
@@ -88,13 +88,20 @@ func start(t *testing.T, w, h int, env []string, args ...string) *dashboard {
 		_ = s.cmd.Process.Kill()
 		_ = ptmx.Close()
 		_ = tty.Close()
-		_ = s.emu.Close()
+		// Close would race with the reading of answers; closing what they come from ends it.
+		if answers, ok := s.emu.InputPipe().(io.Closer); ok {
+			_ = answers.Close()
+		}
 	})
 	return s
 }
 
 // screen returns what the terminal shows.
-func (s *dashboard) screen() string { return s.emu.String() }
+func (s *dashboard) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.emu.String()
+}
 
 // sent returns all that the terminal was sent.
 func (s *dashboard) sent() string {
@@ -115,7 +122,9 @@ func (s *dashboard) keys(text string) {
 
 func (s *dashboard) resize(w, h int) {
 	s.t.Helper()
+	s.mu.Lock()
 	s.emu.Resize(w, h)
+	s.mu.Unlock()
 	if err := pty.Setsize(s.ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
 		s.t.Fatal(err)
 	}
