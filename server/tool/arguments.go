@@ -98,7 +98,7 @@ func (c *Checker) Check(raw json.RawMessage) (Arguments, error) {
 		return nil, err
 	}
 	if s, ok := v.(string); ok {
-		if v, err = decode([]byte(s)); err != nil {
+		if v, err = decodeText(s); err != nil {
 			return nil, Problems{"the arguments must be a JSON object"}
 		}
 	}
@@ -150,6 +150,15 @@ func decode(raw []byte) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 }
 
+// decodeText reads the JSON in a string. An empty one holds none: it was sent,
+// so it does not count as left out.
+func decodeText(s string) (any, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, Problems{"an empty string is not JSON"}
+	}
+	return decode([]byte(s))
+}
+
 // normalize takes nulls out, and decodes strings where the schema wants an
 // object or an array.
 func (c *Checker) normalize(args map[string]any) error {
@@ -159,7 +168,7 @@ func (c *Checker) normalize(args map[string]any) error {
 			continue // refused by the schema
 		}
 		if text, ok := v.(string); ok && (p.Type == "object" || p.Type == "array") {
-			decoded, err := decode([]byte(text))
+			decoded, err := decodeText(text)
 			if err != nil {
 				return Problems{fmt.Sprintf("%s: must be %s", name, wanted(&p.Schema))}
 			}

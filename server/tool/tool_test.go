@@ -46,6 +46,8 @@ func TestCheck(t *testing.T) {
 		"null signal":              {`{"id":"x1","flags":{"hot":null,"wet":false}}`, want{ok: `{"flags":{"wet":false},"id":"x1"}`}},
 		"encoded object":           {`{"id":"x1","flags":"{\"hot\":true}"}`, want{ok: `{"flags":{"hot":true},"id":"x1"}`}},
 		"encoded null":             {`{"id":"x1","flags":"null"}`, want{ok: `{"id":"x1"}`}},
+		"encoded nothing":          {`{"id":"x1","flags":""}`, want{says: []string{"flags: must be an object with hot, wet"}}},
+		"arguments of nothing":     {`" "`, want{says: []string{"the arguments must be a JSON object"}}},
 		"encoded array":            {`{"id":"x1","items":"[{\"a\":2}]"}`, want{ok: `{"id":"x1","items":[{"a":2}]}`}},
 		"encoded arguments":        {`"{\"id\":\"x1\"}"`, want{ok: `{"id":"x1"}`}},
 		"encoded twice":            {`{"id":"x1","flags":"\"{}\""}`, want{says: []string{"flags: must be an object with hot, wet"}}},
