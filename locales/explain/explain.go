@@ -25,11 +25,11 @@ var (
 
 	storeWords = locales.NewFamily("explain.store.",
 		"is_folder", "is_symlink", "not_regular", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
-		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "failed")
+		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "no_folder", "failed")
 
 	storeRemedies = locales.NewFamily("explain.store-remedy.",
 		"is_folder", "is_symlink", "not_regular", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
-		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "failed")
+		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "no_folder", "failed")
 )
 
 // Setting says what is wrong with an environment variable.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	driver "modernc.org/sqlite"
 )
@@ -16,6 +17,7 @@ const (
 	IsFolder      Reason = "is_folder"      // the path is a folder
 	IsSymlink     Reason = "is_symlink"     // the path or a side file is a symbolic link
 	NotRegular    Reason = "not_regular"    // a device, pipe or socket
+	NoFolder      Reason = "no_folder"      // the path leads through a file
 	NotSQLite     Reason = "not_sqlite"     // no SQLite database
 	Damaged       Reason = "damaged"        // a SQLite database with broken or missing parts
 	NewerSchema   Reason = "newer_schema"   // made by a later version of this tool
@@ -44,6 +46,7 @@ func (u *Unusable) Error() string {
 		IsFolder:      "the path is a folder, not a file",
 		IsSymlink:     "the path or one of its side files is a symbolic link",
 		NotRegular:    "the path is not a regular file",
+		NoFolder:      "a part of the path is a file, not a folder",
 		NotSQLite:     "the file is not a SQLite database",
 		Damaged:       "the database is damaged",
 		NewerSchema:   "the database was written by a later version",
@@ -114,6 +117,8 @@ func unusable(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		u.Reason = Denied
+	case errors.Is(err, syscall.ENOTDIR):
+		u.Reason = NoFolder
 	case errors.Is(err, fs.ErrNotExist):
 		u.Reason = Missing
 	case isReadOnlyFS(err):

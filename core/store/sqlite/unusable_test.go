@@ -169,7 +169,7 @@ func TestUnusable(t *testing.T) {
 		make func(*testing.T, string)
 	}{
 		"folder":           {sqlite.IsFolder, func(t *testing.T, p string) { must(t, os.Mkdir(p, 0o700)) }},
-		"folder as a file": {sqlite.Failed, func(t *testing.T, p string) { must(t, os.WriteFile(filepath.Dir(p)+"/f", nil, 0o600)) }},
+		"folder as a file": {sqlite.NoFolder, func(t *testing.T, p string) { must(t, os.WriteFile(filepath.Dir(p)+"/f", nil, 0o600)) }},
 		"garbage":          {sqlite.NotSQLite, func(t *testing.T, p string) { must(t, os.WriteFile(p, bytes.Repeat([]byte("garbage!"), 900), 0o644)) }},
 		"short garbage":    {sqlite.NotSQLite, func(t *testing.T, p string) { must(t, os.WriteFile(p, []byte("{}"), 0o600)) }},
 		"zeros":            {sqlite.NotSQLite, func(t *testing.T, p string) { must(t, os.WriteFile(p, make([]byte, 8192), 0o600)) }},
@@ -310,7 +310,7 @@ func TestUnusableTexts(t *testing.T) {
 	for _, r := range []sqlite.Reason{
 		sqlite.IsFolder, sqlite.IsSymlink, sqlite.NotRegular, sqlite.NotSQLite, sqlite.Damaged, sqlite.NewerSchema,
 		sqlite.ForeignSchema, sqlite.Denied, sqlite.ReadOnly, sqlite.Busy, sqlite.DiskFull, sqlite.Missing, sqlite.BadRow,
-		sqlite.HotJournal, sqlite.Failed,
+		sqlite.HotJournal, sqlite.NoFolder, sqlite.Failed,
 	} {
 		u := &sqlite.Unusable{Reason: r, Path: "/secret/path", Err: cause}
 		text := u.Error()
