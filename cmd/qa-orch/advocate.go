@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
@@ -89,7 +88,7 @@ func newAdvocateShow(a *App) *cobra.Command {
 	o := &advocateOptions{App: a}
 	cmd := &cobra.Command{
 		Use:               "show",
-		Args:              argCount(1, 1),
+		Args:              exactArgs(1, locales.M("help.advocate.show.args")),
 		ValidArgsFunction: o.completeID,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.ID = args[0]
@@ -105,7 +104,7 @@ func newAdvocateReport(a *App) *cobra.Command {
 	o := &advocateOptions{App: a}
 	cmd := &cobra.Command{
 		Use:               "report",
-		Args:              argCount(1, 1),
+		Args:              exactArgs(1, locales.M("help.advocate.report.args")),
 		ValidArgsFunction: o.completeID,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.ID = args[0]
@@ -166,7 +165,11 @@ func runAdvocateList(o *advocateOptions) error {
 		return printJSON(o.App, list)
 	}
 	t, width := o.Theme(), o.Columns()
-	say := func(role theme.Role, text string) { o.Println(t.Style(role).Render(ansi.Wrap(text, width, ""))) }
+	say := func(role theme.Role, text string) {
+		for line := range strings.SplitSeq(fold(text, width), "\n") { // one by one: a block would be padded
+			o.Println(t.Paint(role, line))
+		}
+	}
 	switch list.Count {
 	case 0:
 		o.Println(o.wrap(o.T("advocate.empty", locales.Vars{"Folder": list.DataDir}), 0))

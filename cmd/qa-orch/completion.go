@@ -25,7 +25,7 @@ func newCompletion(a *App) *cobra.Command {
 		Use:       "completion",
 		GroupID:   groupMore,
 		ValidArgs: names,
-		Args:      argCount(1, 1),
+		Args:      exactArgs(1, locales.M("help.completion.args")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			generate, ok := shells[args[0]]
 			if !ok {

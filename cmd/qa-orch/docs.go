@@ -16,7 +16,7 @@ func newDocs(a *App) *cobra.Command {
 	docs := &cobra.Command{Use: "docs", Hidden: true}
 	docs.AddCommand(&cobra.Command{
 		Use:               "man",
-		Args:              argCount(1, 1),
+		Args:              exactArgs(1, locales.M("help.docs.man.args")),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeManuals(a, cmd.Root(), args[0])

@@ -62,7 +62,7 @@ func newEvalWith(o *evalOptions, list, show, check func(*evalOptions) error) *co
 
 	showCmd := &cobra.Command{
 		Use:       "show",
-		Args:      argCount(1, 1),
+		Args:      exactArgs(1, locales.M("help.eval.show.args")),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := find(cmd, args[0]); err != nil {
@@ -76,7 +76,7 @@ func newEvalWith(o *evalOptions, list, show, check func(*evalOptions) error) *co
 
 	checkCmd := &cobra.Command{
 		Use:  "check",
-		Args: argCount(2, 2),
+		Args: exactArgs(2, locales.M("help.eval.check.args")),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return ids, cobra.ShellCompDirectiveNoFileComp

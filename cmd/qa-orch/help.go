@@ -123,7 +123,11 @@ func (a *App) flagRow(f *pflag.Flag) row {
 		left += " " + value
 	}
 	if f.DefValue != "" && !slices.Contains([]string{"false", "0", "0s", "[]"}, f.DefValue) {
-		usage += " " + a.T("frame.default", locales.Vars{"Value": f.DefValue})
+		value := f.DefValue
+		if f.Value.Type() == "stringSlice" {
+			value = strings.Trim(value, "[]") // as it is typed
+		}
+		usage += " " + a.T("frame.default", locales.Vars{"Value": value})
 	}
 	return row{left, usage, theme.Command}
 }
@@ -148,7 +152,7 @@ func (a *App) printHelp(cmd *cobra.Command) {
 	if intro == "" {
 		intro = cmd.Short + "."
 	}
-	fmt.Fprintln(&b, ansi.Wrap(intro, width, ""))
+	fmt.Fprintln(&b, fold(intro, width))
 	fmt.Fprintf(&b, "\n%s\n  %s\n", t.Paint(theme.Title, a.T("frame.usage")), a.usageLine(cmd))
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\n%s\n%s\n", t.Paint(theme.Title, a.T("frame.examples")), indent(cmd.Example))
@@ -158,7 +162,7 @@ func (a *App) printHelp(cmd *cobra.Command) {
 		writeSection(&b, t, s, width)
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s\n", ansi.Wrap(a.T("frame.more", locales.Vars{"Command": cmd.CommandPath()}), width, ""))
+		fmt.Fprintf(&b, "\n%s\n", fold(a.T("frame.more", locales.Vars{"Command": cmd.CommandPath()}), width))
 	}
 	_, _ = fmt.Fprint(a.Out, b.String())
 }
@@ -192,7 +196,7 @@ func writeSection(b *strings.Builder, t *theme.Theme, s section, width int) {
 
 // hang wraps text to room columns and indents all lines but the first.
 func hang(text string, room, margin int) string {
-	return strings.ReplaceAll(ansi.Wrap(text, room, ""), "\n", "\n"+strings.Repeat(" ", margin))
+	return strings.ReplaceAll(fold(text, room), "\n", "\n"+strings.Repeat(" ", margin))
 }
 
 func indent(text string) string {
@@ -204,7 +208,7 @@ func (a *App) printOverview(root *cobra.Command) {
 	a.fillTexts(root)
 	t, width := a.Theme(), a.Columns()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", ansi.Wrap(t.Paint(theme.Title, program)+": "+root.Short+".", width, ""))
+	fmt.Fprintf(&b, "%s\n", fold(t.Paint(theme.Title, program)+": "+root.Short+".", width))
 	start := section{title: a.T("frame.start")}
 	for _, name := range []string{"setup", "connect", "doctor", "demo", "sessions", "help"} {
 		for _, sub := range root.Commands() {
@@ -232,7 +236,7 @@ func newHelp(a *App) *cobra.Command {
 				if found.HasSubCommands() {
 					return noUnknownCommand(found, rest)
 				}
-				return argCount(0, 0)(found, rest)
+				return atMostArgs(0)(found, rest)
 			}
 			a.printHelp(found)
 			return nil

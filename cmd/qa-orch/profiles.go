@@ -32,7 +32,7 @@ func newProfilesWith(o *profilesOptions, run func(*profilesOptions) error) *cobr
 	cmd := &cobra.Command{
 		Use:       "profiles",
 		GroupID:   groupLook,
-		Args:      argCount(0, 1),
+		Args:      atMostArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -130,7 +130,7 @@ func prepare(cmd *cobra.Command) {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	case cmd.Args == nil:
-		cmd.Args = argCount(0, 0)
+		cmd.Args = atMostArgs(0)
 	}
 }
 

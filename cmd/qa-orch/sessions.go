@@ -372,7 +372,7 @@ func newSessionsShow(o *sessionsOptions) *cobra.Command {
 	show := &sessionsOptions{App: o.App}
 	cmd := &cobra.Command{
 		Use:  "show",
-		Args: argCount(1, 1),
+		Args: exactArgs(1, locales.M("help.sessions.show.args")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show.Store = o.Store
 			return runSessionsShow(cmd.Context(), show, args[0])

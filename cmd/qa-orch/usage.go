@@ -116,18 +116,26 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	return misused(message, cmd.CommandPath())
 }
 
-// argCount returns the check that a command gets between least and most arguments.
-func argCount(least, most int) cobra.PositionalArgs {
+// exactArgs returns the check that a command gets count arguments; names is how its help calls them.
+func exactArgs(count int, names locales.Message) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < count {
+			return misused(locales.MN("error.args-missing", count, locales.Vars{"Arguments": names}), cmd.CommandPath())
+		}
+		return atMostArgs(count)(cmd, args)
+	}
+}
+
+// atMostArgs returns the check that a command gets no more than most arguments.
+func atMostArgs(most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
-			return misused(locales.MN("error.args-missing", least), cmd.CommandPath())
-		case most == 0 && len(args) > 0:
+		case len(args) <= most:
+			return nil
+		case most == 0:
 			return misused(locales.M("error.args-none"), cmd.CommandPath())
-		case len(args) > most:
-			return misused(locales.MN("error.args-many", most), cmd.CommandPath())
 		}
-		return nil
+		return misused(locales.MN("error.args-many", most), cmd.CommandPath())
 	}
 }
 

@@ -10,6 +10,12 @@ import (
 // stay whole.
 const noBreak = "\u2011"
 
+// fold breaks text at spaces, and inside a word only where it is wider than width columns.
+func fold(text string, width int) string {
+	text = ansi.Wrap(strings.ReplaceAll(text, "-", noBreak), width, "")
+	return strings.ReplaceAll(text, noBreak, "-")
+}
+
 // wrap breaks text at spaces for a terminal whose lines have margin columns
 // before it, and indents all lines but the first by them. What is longer than a
 // line is left to the terminal. Where there is no terminal text stays as it is,
