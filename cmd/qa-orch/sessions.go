@@ -288,8 +288,10 @@ func (o *sessionsOptions) printPlain(s *snapshot, c watch.Counts) {
 	case s.off:
 		o.Println(o.T("sessions.empty.off"))
 		o.Println(ansi.Wrap(o.T("sessions.empty.off-why"), o.Columns(), ""))
-		for _, line := range sessions.Switch(s.path) {
-			o.Println("  " + t.Paint(theme.Command, locales.Inert(line)))
+		lines := sessions.Switch(s.path)
+		for i, where := range []string{o.T("sessions.empty.off-shell"), o.T("sessions.empty.off-client")} {
+			o.Println(where)
+			o.Println("  " + t.Paint(theme.Command, locales.Inert(lines[i])))
 		}
 		return
 	case s.missing:
