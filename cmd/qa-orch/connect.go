@@ -71,7 +71,7 @@ func newConnectWith(o *connectOptions, run func(context.Context, *connectOptions
 	cmd := &cobra.Command{
 		Use:       "connect",
 		GroupID:   groupSetup,
-		Args:      argCount(0, 1),
+		Args:      atMostArgs(1),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneClient(cmd, args, &o.Client, ids); err != nil {
@@ -411,7 +411,7 @@ func newDisconnect(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "disconnect",
 		GroupID:   groupSetup,
-		Args:      argCount(1, 1),
+		Args:      exactArgs(1, locales.M("help.disconnect.args")),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneClient(cmd, args, &o.Client, ids); err != nil {

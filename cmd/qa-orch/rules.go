@@ -31,7 +31,7 @@ func newRules(a *App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "rules",
 		GroupID:   groupSetup,
-		Args:      argCount(0, 1),
+		Args:      atMostArgs(1),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneClient(cmd, args, &o.Client, ids); err != nil {
