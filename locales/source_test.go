@@ -344,7 +344,8 @@ var (
 func TestNothingIsHardCoded(t *testing.T) {
 	t.Parallel()
 	fset := token.NewFileSet()
-	for _, p := range goFiles(t, "../cmd", "../tui") {
+	// cmd/release writes what registries read, in English.
+	for _, p := range goFiles(t, "../cmd/qa-orch", "../tui") {
 		file, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)

@@ -164,20 +164,6 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 	}
 }
 
-// announced are commands that the documents describe before the program has them. A word goes when
-// its command comes.
-var announced = []string{"connect", "disconnect", "rules"}
-
-func TestNothingIsAnnouncedThatIsThere(t *testing.T) {
-	t.Parallel()
-	app, _, _ := fakeApp(locales.En)
-	for _, cmd := range withHelp(app).Commands() {
-		if slices.Contains(announced, cmd.Name()) {
-			t.Errorf("take %s out of announced: the documents are checked against the command now", cmd.Name())
-		}
-	}
-}
-
 // badCommandLine returns what is wrong with the arguments of a command line, empty if nothing is.
 func badCommandLine(t *testing.T, line string) string {
 	t.Helper()
@@ -192,9 +178,6 @@ func badCommandLine(t *testing.T, line string) string {
 		return err.Error()
 	}
 	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-		if cmd == root && slices.Contains(announced, rest[0]) {
-			return ""
-		}
 		return "there is no such command"
 	}
 	for _, word := range rest {
