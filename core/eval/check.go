@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
-	extast "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
@@ -292,18 +291,35 @@ func (k *checker) pieces(sec *section) []entry {
 		}
 	}
 	for _, block := range sec.blocks {
-		switch block.Kind() {
-		case ast.KindList, extast.KindTable:
+		switch {
+		case block.Kind() == ast.KindList:
 			for n := block.FirstChild(); n != nil; n = n.NextSibling() {
-				if n.Kind() != extast.KindTableHeader {
-					add(n, true)
-				}
+				add(n, true)
 			}
+		case isTable(k.source, block):
+			all = append(all, k.tableRows(block)...)
 		default:
 			add(block, false)
 		}
 	}
 	return all
+}
+
+// tableRows returns the rows of a table without its head.
+func (k *checker) tableRows(block ast.Node) []entry {
+	var rows []entry
+	head, last := k.line(block.Lines().At(0).Start), 0
+	for _, c := range leaves(k.source, block) {
+		switch line := c.line(k.source); line {
+		case head:
+		case last:
+			row := &rows[len(rows)-1]
+			row.leaves = append(row.leaves, c)
+		default:
+			rows, last = append(rows, entry{[]*leaf{c}, true}), line
+		}
+	}
+	return rows
 }
 
 // saysNone reports whether the section consists of one statement that there is nothing.
@@ -435,7 +451,7 @@ func (k *checker) words(l *leaf) {
 	switch label, _, colon := strings.Cut(l.prose, ":"); {
 	case colon:
 		marks = append(slices.Clone(marks), hit{0, label})
-	case l.node.Kind() == extast.KindTableCell:
+	case l.cell:
 		marks = append(slices.Clone(marks), hit{0, strings.TrimSpace(l.prose)})
 	}
 	for i, m := range marks {

@@ -7,17 +7,20 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown reads what models write: CommonMark with tables.
+// markdown reads CommonMark. Tables are read here (see cells): the library's
+// extension for them would cost every start of the program more than the
+// library itself.
 var markdown = sync.OnceValue(func() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.Table)).Parser()
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
 })
 
 // source is an answer's Markdown with its line numbers.
@@ -54,6 +57,7 @@ type leaf struct {
 	prose string // text in lower case with ё as е; blanks in place of code and addresses
 	at    []int  // for each byte of text, its place in the source
 	marks []hit  // emphasised parts, in lower case
+	cell  bool   // of a table
 }
 
 // lineAt returns the line of a byte of the leaf's text.
@@ -77,8 +81,10 @@ func leaves(s *source, block ast.Node) []*leaf {
 		switch n.Kind() {
 		case ast.KindCodeBlock, ast.KindFencedCodeBlock:
 			return ast.WalkSkipChildren, nil
-		case ast.KindParagraph, ast.KindTextBlock, ast.KindHeading, extast.KindTableCell, ast.KindHTMLBlock:
-			if l := newLeaf(s, n); strings.TrimSpace(l.text) != "" {
+		case ast.KindParagraph, ast.KindTextBlock, ast.KindHeading, ast.KindHTMLBlock:
+			if l := newLeaf(s, n); isTable(s, n) {
+				all = append(all, cells(s, l)...)
+			} else if strings.TrimSpace(l.text) != "" {
 				all = append(all, l)
 			}
 			return ast.WalkSkipChildren, nil
@@ -185,6 +191,59 @@ func newLeaf(s *source, block ast.Node) *leaf {
 	})
 	l.text, l.prose, l.at = string(b.text), string(b.prose), b.at
 	return l
+}
+
+// delimiter is the second line of a table.
+var delimiter = lazy(`^ *\|?( *:?-+:? *\|)+( *:?-+:? *)?$`)
+
+// isTable reports whether the block, a paragraph in CommonMark, is a table.
+func isTable(s *source, block ast.Node) bool {
+	if block.Kind() == ast.KindHeading || block.Kind() == ast.KindHTMLBlock || block.Lines().Len() < 2 {
+		return false
+	}
+	line := func(i int) string {
+		segment := block.Lines().At(i)
+		return strings.TrimRight(string(segment.Value(s.data)), "\n ")
+	}
+	return strings.Contains(line(0), "|") && delimiter().MatchString(line(1))
+}
+
+// cells returns the cells of a table that have text, without those of its
+// delimiter line.
+func cells(s *source, table *leaf) []*leaf {
+	var all []*leaf
+	second := table.line(s) + 1
+	add := func(from, to int) {
+		for from < to && table.text[from] == ' ' {
+			from++
+		}
+		for from < to && table.text[to-1] == ' ' {
+			to--
+		}
+		if from == to || table.lineAt(s, from) == second {
+			return
+		}
+		c := &leaf{node: table.node, text: table.text[from:to], prose: table.prose[from:to], at: table.at[from:to], cell: true}
+		for _, m := range table.marks {
+			if m.at >= from && m.at < to {
+				c.marks = append(c.marks, hit{m.at - from, m.word})
+			}
+		}
+		all = append(all, c)
+	}
+	from := 0
+	for i := range len(table.text) {
+		bar := table.text[i] == '|' && (i == 0 || table.text[i-1] != '\\')
+		if newLine := i > from && table.lineAt(s, i) != table.lineAt(s, from); bar || newLine {
+			add(from, i)
+			from = i
+			if bar {
+				from++
+			}
+		}
+	}
+	add(from, len(table.text))
+	return all
 }
 
 // clean returns the answer as the checks want it: no byte order mark, line ends
