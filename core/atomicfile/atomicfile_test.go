@@ -217,3 +217,31 @@ func TestFailuresLeaveNothingBehind(t *testing.T) {
 		t.Errorf("left behind: %v", entries)
 	}
 }
+
+func TestCreateNeverReplaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new", "memo.md")
+	if err := Create(path, []byte("first"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(path, []byte("second"), 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an existing file: %v", err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "first" {
+		t.Errorf("it holds %q, %v", data, err)
+	}
+	if err := Create(filepath.Join(dir, "new"), nil, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a folder: %v", err)
+	}
+	dangling := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), dangling); err != nil {
+		t.Skip(err)
+	}
+	if err := Create(dangling, nil, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a dangling link: %v", err)
+	}
+	if entries, _ := os.ReadDir(filepath.Join(dir, "new")); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
