@@ -527,7 +527,8 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%s: %s, %+v", task, raw, rpcErr)
 		}
 	}
-	if raw, rpcErr := f.rpc("prompts/get", `{"name":"qa_review"}`); rpcErr != nil || !bytes.Contains(raw, []byte("ordinary_review")) {
+	if raw, rpcErr := f.rpc("prompts/get", `{"name":"qa_review"}`); rpcErr != nil || !bytes.Contains(raw, []byte("ordinary_review")) ||
+		!bytes.Contains(raw, []byte("devil's advocate")) || !bytes.Contains(raw, []byte("start_review")) || !bytes.Contains(raw, []byte("share nothing")) {
 		t.Errorf("no task type: %s, %+v", raw, rpcErr)
 	}
 	for _, arguments := range []string{`{"task_type":"sk-CANARY"}`, `{"sk-CANARY":"x"}`} {

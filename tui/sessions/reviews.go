@@ -20,6 +20,7 @@ type reviewsView struct {
 	state    watch.ReviewsState
 	read     bool
 	query    string
+	texts    map[*advocate.Review]string // what the filter looks at, made when first needed
 	shown    []*advocate.Review
 	selected string // id
 	cur      selection
@@ -44,6 +45,7 @@ type laidKey struct {
 
 func (v *reviewsView) update(s watch.ReviewsState) {
 	v.state, v.read = s, true
+	v.texts = map[*advocate.Review]string{}
 	v.find(v.query)
 }
 
@@ -53,9 +55,10 @@ func (v *reviewsView) find(query string) {
 	v.shown = v.shown[:0]
 	words := strings.Fields(locales.Fold(query))
 	for _, r := range v.state.Reviews {
-		hay := ""
-		if len(words) > 0 {
+		hay, known := v.texts[r]
+		if !known && len(words) > 0 {
 			hay = reviewText(r)
+			v.texts[r] = hay
 		}
 		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(hay, w) }) {
 			v.shown = append(v.shown, r)
