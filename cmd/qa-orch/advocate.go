@@ -149,7 +149,7 @@ func runAdvocateServe(ctx context.Context, o *advocateOptions) error {
 	if err != nil {
 		return err
 	}
-	return serveMCP(ctx, s, nil)
+	return o.serveMCP(ctx, s, nil)
 }
 
 func runAdvocateList(o *advocateOptions) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -93,7 +94,7 @@ func runServe(ctx context.Context, o *serveOptions) error {
 		return err
 	}
 	w.log = server.Warn
-	return serveMCP(ctx, server.MCP, func() {
+	return o.serveMCP(ctx, server.MCP, func() {
 		warming.Wait() // a short connection gets its warnings too
 		_ = sessions.Close()
 	})
@@ -102,7 +103,10 @@ func runServe(ctx context.Context, o *serveOptions) error {
 // serveMCP gives standard input and output to an MCP server until its client is
 // gone or a signal comes. Then it calls finish, if that is not nil, and waits
 // for it no longer than closeLimit: what is acknowledged is durable without it.
-func serveMCP(ctx context.Context, s *mcpserver.MCPServer, finish func()) error {
+func (a *App) serveMCP(ctx context.Context, s *mcpserver.MCPServer, finish func()) error {
+	if a.InTTY { // a person started it by hand: it would look hung
+		_, _ = fmt.Fprintln(a.Err, a.T("serve.waiting", locales.Vars{"Command": program + " connect"}))
+	}
 	in, out, err := stdio.Claim()
 	if err != nil {
 		return err

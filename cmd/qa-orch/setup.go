@@ -286,11 +286,7 @@ func (o *setupOptions) conclude(p policy.Policy, models *catalog.Models, saved, 
 	o.Println(t.Paint(theme.Title, o.T("setup.next")))
 	item := func(text string) { o.Println("  " + o.wrap(text, 2)) }
 	item(o.T("setup.next-doctor", locales.Vars{"Command": o.typed(program + " doctor")}))
-	path, err := os.Executable()
-	if err != nil {
-		path = program
-	}
-	item(o.T("setup.next-register", locales.Vars{"Command": o.typed(locales.Inert(path)), "Argument": o.typed("serve")}))
+	item(o.T("setup.next-register", locales.Vars{"Command": o.typed(program + " connect")}))
 	item(o.T("setup.next-running"))
 }
 
