@@ -10,7 +10,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark/ast"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
@@ -117,7 +116,7 @@ func (c Case) Check(answer []byte) []Problem {
 	}
 	s := newSource(norm.NFC.Bytes(answer))
 	doc := s.parse()
-	if block, ok := doc.FirstChild().(*ast.FencedCodeBlock); ok && block.NextSibling() == nil {
+	if len(doc.children) == 1 && doc.children[0].kind == fenced {
 		return []Problem{{Line: 1, Code: Fenced}}
 	}
 	list, _ := c.Profile.Checklist()
@@ -176,7 +175,7 @@ func (k *checker) report(p Problem) { k.problems = append(k.problems, p) }
 type section struct {
 	name   string
 	line   int
-	blocks []ast.Node
+	blocks []*block
 }
 
 var ordinal = lazy(`^\d+[.)] *`)
@@ -194,27 +193,26 @@ func sectionName(heading string) string {
 
 // split finds the sections and reports what is wrong with them as such. Of a
 // section that is there twice it returns the first.
-func (k *checker) split(doc ast.Node, required []string) []*section {
+func (k *checker) split(doc *block, required []string) []*section {
 	var found []*section
 	level, furthest := 0, -1
 	var body *section
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		heading, ok := n.(*ast.Heading)
-		if !ok {
+	for _, n := range doc.children {
+		if n.kind != heading {
 			if body != nil {
 				body.blocks = append(body.blocks, n)
 			}
 			continue
 		}
-		l := newLeaf(k.source, heading)
+		l := newLeaf(k.source, n)
 		name, line := sectionName(l.text), l.line(k.source)
 		if level == 0 && name != "" {
-			level = heading.Level
+			level = n.level
 		}
 		switch {
 		case level == 0: // a title
 			continue
-		case heading.Level > level:
+		case n.level > level:
 			if body != nil {
 				body.blocks = append(body.blocks, n)
 			}
@@ -224,7 +222,7 @@ func (k *checker) split(doc ast.Node, required []string) []*section {
 		body = nil
 		i := slices.Index(required, name)
 		switch {
-		case name == "" || heading.Level < level:
+		case name == "" || n.level < level:
 			k.report(Problem{Line: line, Code: UnexpectedSection})
 			continue
 		case i < 0:
@@ -285,41 +283,17 @@ type entry struct {
 // rows of the outermost level, other blocks as they are.
 func (k *checker) pieces(sec *section) []entry {
 	var all []entry
-	add := func(n ast.Node, item bool) {
-		if ls := leaves(k.source, n); len(ls) > 0 {
+	add := func(b *block, item bool) {
+		if ls := leaves(k.source, b); len(ls) > 0 {
 			all = append(all, entry{ls, item})
 		}
 	}
-	for _, block := range sec.blocks {
-		switch {
-		case block.Kind() == ast.KindList:
-			for n := block.FirstChild(); n != nil; n = n.NextSibling() {
-				add(n, true)
-			}
-		case isTable(k.source, block):
-			all = append(all, k.tableRows(block)...)
-		default:
-			add(block, false)
+	for _, b := range sec.blocks {
+		if b.kind != header {
+			add(b, b.kind == item || b.kind == row)
 		}
 	}
 	return all
-}
-
-// tableRows returns the rows of a table without its head.
-func (k *checker) tableRows(block ast.Node) []entry {
-	var rows []entry
-	head, last := k.line(block.Lines().At(0).Start), 0
-	for _, c := range leaves(k.source, block) {
-		switch line := c.line(k.source); line {
-		case head:
-		case last:
-			row := &rows[len(rows)-1]
-			row.leaves = append(row.leaves, c)
-		default:
-			rows, last = append(rows, entry{[]*leaf{c}, true}), line
-		}
-	}
-	return rows
 }
 
 // saysNone reports whether the section consists of one statement that there is nothing.
@@ -403,7 +377,7 @@ func (k *checker) entries(sec *section) {
 	items := slices.ContainsFunc(pieces, func(p entry) bool { return p.item })
 	for _, p := range pieces {
 		first := p.leaves[0]
-		if p.item == items && first.node.Kind() != ast.KindHeading && !k.cites(p.leaves) {
+		if p.item == items && first.block.kind != heading && !k.cites(p.leaves) {
 			k.report(Problem{Line: first.line(k.source), Code: Uncited, Section: sec.name})
 		}
 	}
@@ -451,7 +425,7 @@ func (k *checker) words(l *leaf) {
 	switch label, _, colon := strings.Cut(l.prose, ":"); {
 	case colon:
 		marks = append(slices.Clone(marks), hit{0, label})
-	case l.cell:
+	case l.block.kind == cell:
 		marks = append(slices.Clone(marks), hit{0, strings.TrimSpace(l.prose)})
 	}
 	for i, m := range marks {
