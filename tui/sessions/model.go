@@ -102,8 +102,9 @@ type Model struct {
 	bad     int   // rows that can't be read
 	updated time.Time
 	paused  bool
-	waiting bool // a command waits for the store
-	ticking bool // a command waits for the next second
+	held    *watch.Update // news that came while paused; more is not asked for
+	waiting bool          // a command waits for the store
+	ticking bool          // a command waits for the next second
 
 	list      *list
 	page      pager // of the detail
@@ -231,6 +232,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 	case storeMsg:
 		m.waiting = false
+		if m.paused {
+			m.held = &msg.Update
+			break
+		}
 		m.news(msg.Update)
 		cmd = m.follow()
 	case policyMsg:
@@ -257,8 +262,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.tick(), m.followReviews())
 }
 
-// news takes over what the store feed tells. While paused it can still come, from a command that
-// was waiting: it is kept for later by not being asked for again.
+// news takes over what the store feed tells.
 func (m *Model) news(u watch.Update) {
 	m.begun, m.err = true, u.Err
 	if !u.Read {
@@ -293,7 +297,13 @@ func (m *Model) say(notice string) {
 
 // keys takes letters one by one: those that come close together arrive as one message.
 func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
-	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+	switch {
+	case msg.Paste: // what is pasted is no key
+		if m.editing {
+			m.edit(msg)
+		}
+		return nil
+	case msg.Type != tea.KeyRunes || len(msg.Runes) < 2:
 		return m.key(msg)
 	}
 	if strings.Contains(string(msg.Runes), "rgb:") {
@@ -449,6 +459,10 @@ func (m *Model) pause() tea.Cmd {
 		return nil
 	}
 	m.env.now = m.o.Now()
+	if m.held != nil {
+		m.news(*m.held)
+		m.held = nil
+	}
 	m.pass()
 	return m.follow()
 }
