@@ -50,6 +50,7 @@ func (t *Terminal) Run(ctx context.Context, model tea.Model, mouse bool) (last t
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx),
 		tea.WithAltScreen(),
+		tea.WithFPS(framesPerSecond),
 		tea.WithInput(&input{File: t.in, ended: func() { gone(errGone) }}),
 		tea.WithOutput(&output{File: t.out, t: t}),
 	}
@@ -65,6 +66,10 @@ func (t *Terminal) Run(ctx context.Context, model tea.Model, mouse bool) (last t
 	}
 	return last, false, err
 }
+
+// framesPerSecond is how often the library looks for a new frame. Each look wakes the process, so
+// that more of them would make an idle program cost more than it is worth.
+const framesPerSecond = 30
 
 // errGone is why a program ends whose terminal went away.
 var errGone = io.ErrClosedPipe
