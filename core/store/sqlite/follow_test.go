@@ -297,3 +297,25 @@ func BenchmarkFollow(b *testing.B) {
 		})
 	}
 }
+
+// A writer that keeps the file to itself for a while: what was read before still counts.
+func TestFollowingABusyFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.sqlite3")
+	execute(t, path, schema, insert(t, storetest.New(1, 0)))
+	f := follow(t, path)
+	f.poll(false)
+	db := raw(t, path)
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{`BEGIN EXCLUSIVE`, insert(t, storetest.New(2, 0))} {
+		_, err := db.Exec(statement)
+		must(t, err)
+	}
+	if _, err := f.Poll(context.Background(), true); !sqlite.Is(err, sqlite.Busy) {
+		t.Errorf("a locked file: %v", err)
+	}
+	_, err := db.Exec(`COMMIT`)
+	must(t, err)
+	f.poll(false)
+	f.check("released")
+}
