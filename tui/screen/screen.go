@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -32,36 +33,44 @@ func (t *Terminal) Copy(text string) {
 // clicks go to the program and no longer to the terminal's own selection. interrupted reports
 // that the person pressed Ctrl+C. A terminal that went away is no error.
 func (t *Terminal) Run(ctx context.Context, model tea.Model, mouse bool) (last tea.Model, interrupted bool, err error) {
-	ctx, gone := context.WithCancelCause(ctx)
-	defer gone(nil)
+	var program *tea.Program
+	var gone atomic.Bool
+	// It ends as it does at a person's wish: that waits for what is being read and drawn.
+	leave := func() {
+		gone.Store(true)
+		program.Quit()
+	}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithAltScreen(),
+		tea.WithFPS(framesPerSecond),
+		tea.WithInput(&input{File: t.in, ended: leave}),
+		tea.WithOutput(&output{File: t.out, t: t}),
+	}
+	if mouse {
+		options = append(options, tea.WithMouseCellMotion())
+	}
+	program = tea.NewProgram(model, options...)
 
 	hangup := make(chan os.Signal, 1)
 	if signals := hangups(); len(signals) > 0 {
 		signal.Notify(hangup, signals...)
 		defer signal.Stop(hangup)
 	}
+	ended := make(chan struct{})
+	defer close(ended)
 	go func() {
 		select {
 		case <-hangup:
-			gone(errGone)
-		case <-ctx.Done():
+			leave()
+		case <-ended:
 		}
 	}()
-	options := []tea.ProgramOption{
-		tea.WithContext(ctx),
-		tea.WithAltScreen(),
-		tea.WithFPS(framesPerSecond),
-		tea.WithInput(&input{File: t.in, ended: func() { gone(errGone) }}),
-		tea.WithOutput(&output{File: t.out, t: t}),
-	}
-	if mouse {
-		options = append(options, tea.WithMouseCellMotion())
-	}
-	last, err = tea.NewProgram(model, options...).Run()
+	last, err = program.Run()
 	switch {
 	case errors.Is(err, tea.ErrInterrupted):
 		return last, true, nil
-	case errors.Is(context.Cause(ctx), errGone):
+	case gone.Load():
 		return last, false, nil
 	}
 	return last, false, err
@@ -70,9 +79,6 @@ func (t *Terminal) Run(ctx context.Context, model tea.Model, mouse bool) (last t
 // framesPerSecond is how often the library looks for a new frame. Each look wakes the process, so
 // that more of them would make an idle program cost more than it is worth.
 const framesPerSecond = 30
-
-// errGone is why a program ends whose terminal went away.
-var errGone = io.ErrClosedPipe
 
 // input notices that nothing will be typed any more.
 type input struct {
