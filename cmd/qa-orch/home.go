@@ -41,6 +41,12 @@ func runHome(ctx context.Context, a *App, root *cobra.Command) error {
 			state := home.State{PolicyPath: s.PolicyPath, StorePath: path, StoreOn: configured}
 			models, _ := policy.LoadModels(s.ModelsPath)
 			state.Policy, state.Configured, state.PolicyErr = policy.Load(s.PolicyPath, models)
+			state.Known = true
+			for _, found := range a.registry(s).Find() {
+				if name := found.Client.Name; found.Err == nil && !slices.Contains(state.Clients, name) {
+					state.Clients = append(state.Clients, name)
+				}
+			}
 			feed := watch.NewFeed(path)
 			defer func() { _ = feed.Close() }()
 			u, err := feed.Next(ctx, 0)

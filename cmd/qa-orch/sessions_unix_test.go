@@ -401,7 +401,7 @@ func TestHomeScreen(t *testing.T) {
 	s.ends(exitOK)
 
 	s = start(t, 100, 30, nil, program)
-	s.shows("recovery is off")
+	s.shows("recovery is off", "not registered with any client yet")
 	s.keys("\x03")
 	s.ends(exitInterrupted)
 }
