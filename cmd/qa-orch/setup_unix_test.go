@@ -170,7 +170,7 @@ func stageByStage(s *sitter) {
 	s.press(keyDown, keyEnter)
 	s.see("> " + p.T("setup.save"))
 	s.press(keyEnter)
-	s.said(p.T("setup.saved", locales.Vars{"Path": s.path}), p.T("setup.next"), "qa-orch doctor", "serve", "claude-next.9", p.T("config.unverified"))
+	s.said(p.T("setup.saved", locales.Vars{"Path": s.path}), p.T("setup.next"), "qa-orch doctor", "qa-orch connect", "claude-next.9", p.T("config.unverified"))
 	s.wantFile(policy.Policy{
 		Provider:  catalog.Anthropic,
 		Triage:    policy.Choice{Model: "claude-opus-5", Reasoning: "xhigh"},
