@@ -287,11 +287,18 @@ var table = []*Client{
 	{
 		ID: "opencode", Name: "opencode", Format: edit.JSON, container: "mcp", shape: opencode,
 		user: func(s System) []string {
-			return []string{s.config("opencode/opencode.json"), s.config("opencode/opencode.jsonc")}
+			return []string{s.config("opencode/opencode.jsonc"), s.config("opencode/opencode.json")}
 		},
-		project:      projectFile("opencode.json", "opencode.jsonc"),
-		programs:     []string{"opencode"},
-		signs:        func(s System) []string { return []string{s.config("opencode")} },
+		project:  projectFile("opencode.json", "opencode.jsonc"),
+		programs: []string{"opencode"},
+		signs:    func(s System) []string { return []string{s.config("opencode")} },
+		own: func(s Scope, e Entry, name string) []string {
+			if s != User {
+				return nil
+			}
+			args := append([]string{"opencode", "mcp", "add", name}, variables("--env", e)...)
+			return append(append(args, "--"), tail(e)...)
+		},
 		UserRules:    userRules(func(s System) string { return s.config("opencode/AGENTS.md") }),
 		ProjectRules: projectRules("AGENTS.md", ""),
 	},
@@ -365,14 +372,10 @@ func (c *Client) Scopes() []Scope {
 // Path returns the list of servers in a scope: the place that exists, else the
 // one whose folder exists, else the first. Empty where the client has none.
 func (c *Client) Path(s System, scope Scope) string {
-	places := c.user
-	if scope == Project {
-		places = c.project
-	}
-	if places == nil {
+	list := c.places(s, scope)
+	if list == nil {
 		return ""
 	}
-	list := places(s)
 	for _, look := range []func(string) string{func(p string) string { return p }, filepath.Dir} {
 		for _, p := range list {
 			if exists(look(p)) {
@@ -381,6 +384,18 @@ func (c *Client) Path(s System, scope Scope) string {
 		}
 	}
 	return list[0]
+}
+
+// places returns where the list of servers may be, nil where the client has none.
+func (c *Client) places(s System, scope Scope) []string {
+	of := c.user
+	if scope == Project {
+		of = c.project
+	}
+	if of == nil {
+		return nil
+	}
+	return of(s)
 }
 
 // Entry returns where in the list a server of ours stands.
@@ -409,9 +424,19 @@ func (c *Client) program(s System) string {
 }
 
 // OwnCommand returns the client's own command that adds an entry, its program
-// first and as a full path; nil if the client has none or is not installed.
+// first and as a full path; nil if the client has none or is not installed, and
+// where the client has several lists, of which it might choose another one.
 func (c *Client) OwnCommand(s System, scope Scope, name string, e Entry) []string {
 	if c.own == nil {
+		return nil
+	}
+	lists := 0
+	for _, path := range c.places(s, scope) {
+		if exists(path) {
+			lists++
+		}
+	}
+	if lists > 1 {
 		return nil
 	}
 	argv := c.own(scope, e, name)

@@ -53,7 +53,7 @@ func TestPaths(t *testing.T) {
 		{"windsurf", "linux", nil, "/none/home/.config/devin/mcp_config.json", ""},
 		{"junie", "darwin", nil, "/none/home/.junie/mcp/mcp.json", "/none/home/work/.junie/mcp/mcp.json"},
 		{"cline", "linux", nil, "/none/home/.cline/data/settings/cline_mcp_settings.json", ""},
-		{"opencode", "linux", nil, "/none/home/.config/opencode/opencode.json", "/none/home/work/opencode.json"},
+		{"opencode", "linux", nil, "/none/home/.config/opencode/opencode.jsonc", "/none/home/work/opencode.json"},
 		{"copilot", "linux", nil, "/none/home/.copilot/mcp-config.json", "/none/home/work/.mcp.json"},
 		{"goose", "linux", nil, "/none/home/.config/goose/config.yaml", ""},
 		{"goose", "windows", env, `D:\Roaming\Block\goose\config\config.yaml`, ""},
@@ -78,9 +78,17 @@ func TestThePlaceThatExistsIsTaken(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	s := fakeSystem(runtime.GOOS, home, nil)
-	write(t, filepath.Join(home, ".config/opencode/opencode.jsonc"), "{}")
-	if got := Find("opencode").Path(s, User); filepath.Base(got) != "opencode.jsonc" {
+	write(t, filepath.Join(home, ".config/opencode/opencode.json"), "{}")
+	if got := Find("opencode").Path(s, User); filepath.Base(got) != "opencode.json" {
 		t.Errorf("opencode: %s", got)
+	}
+	s.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
+	if Find("opencode").OwnCommand(s, User, "n", sample) == nil {
+		t.Error("opencode: its own command is not used")
+	}
+	write(t, filepath.Join(home, ".config/opencode/opencode.jsonc"), "{}")
+	if Find("opencode").OwnCommand(s, User, "n", sample) != nil {
+		t.Error("opencode: its own command may choose the other list")
 	}
 	write(t, filepath.Join(home, ".codeium/windsurf/other"), "")
 	if got := Find("windsurf").Path(s, User); !strings.Contains(got, "codeium") {
@@ -450,6 +458,7 @@ func TestOwnCommands(t *testing.T) {
 		"gemini":      "/bin/gemini|mcp|add|-s|user|-e|A=b c|n|/q|--|serve",
 		"copilot":     "/bin/copilot|mcp|add|n|--env|A=b c|--|/q|serve",
 		"amp":         "/bin/amp|mcp|add|n|--env|A=b c|--|/q|serve",
+		"opencode":    "/bin/opencode|mcp|add|n|--env|A=b c|--|/q|serve",
 		"vscode":      `/bin/code|--add-mcp|{"name":"n","type":"stdio","command":"/q","args":["serve"],"env":{"A":"b c"}}`,
 		"cursor":      "",
 	} {

@@ -261,7 +261,7 @@ func (s jsonStyle) add(data []byte, obj *hujson.Value, name string, v any) []byt
 		outer := indentAt(data, obj.StartOffset)
 		text := s.eol + outer + s.unit + member(outer+s.unit)
 		if !bytes.ContainsRune(data[at:closing], '\n') {
-			return splice(data, at, closing, text+s.eol+outer)
+			return splice(data, closing, closing, text+s.eol+outer)
 		}
 		return splice(data, at, at, text)
 	}
