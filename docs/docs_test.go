@@ -6,6 +6,7 @@
 package docs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -29,6 +30,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/core/advocate/desk"
+	"github.com/qa-orch/qa-orch/core/clients"
 	"github.com/qa-orch/qa-orch/core/orchestrator"
 	"github.com/qa-orch/qa-orch/core/policy"
 	"github.com/qa-orch/qa-orch/core/settings"
@@ -365,6 +367,64 @@ func TestTroubleshootingTables(t *testing.T) {
 	generated(t, "troubleshooting.md", "advocate", b.String())
 }
 
+// The clients.
+
+func TestClients(t *testing.T) {
+	on := func(goos string) clients.System {
+		return clients.System{
+			OS: goos, Home: "~", Dir: ".",
+			Getenv: func(name string) string {
+				if name == "APPDATA" {
+					return "%APPDATA%"
+				}
+				return ""
+			},
+			LookPath: func(string) (string, error) { return "", fs.ErrNotExist },
+		}
+	}
+	linux := on("linux")
+	code := func(path string) string {
+		if path == "" {
+			return "–"
+		}
+		return "`" + strings.TrimPrefix(path, "./") + "`"
+	}
+	rules := func(list ...*clients.Rules) string {
+		var paths []string
+		for _, r := range list {
+			if r != nil {
+				paths = append(paths, code(r.Path(linux)))
+			}
+		}
+		return cmp.Or(strings.Join(paths, ", "), "–")
+	}
+	var b, others strings.Builder
+	b.WriteString("| client | `connect` word | file of the user | file of the project | instructions |\n|---|---|---|---|---|\n")
+	others.WriteString("| client | macOS | Windows |\n|---|---|---|\n")
+	for _, c := range clients.All() {
+		path := func(s clients.System, scope clients.Scope) string {
+			if !slices.Contains(c.Scopes(), scope) {
+				return ""
+			}
+			return c.Path(s, scope)
+		}
+		user := path(linux, clients.User)
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Name, c.ID, code(user), code(path(linux, clients.Project)), rules(c.ProjectRules, c.UserRules))
+		mac, windows := path(on("darwin"), clients.User), path(on("windows"), clients.User)
+		if strings.ReplaceAll(windows, `\`, "/") == user {
+			windows = ""
+		}
+		if mac == user {
+			mac = ""
+		}
+		if mac+windows != "" {
+			fmt.Fprintf(&others, "| %s | %s | %s |\n", c.Name, cmp.Or(strings.TrimSuffix(code(mac), "–"), "as on Linux"), cmp.Or(strings.TrimSuffix(code(windows), "–"), "as on Linux"))
+		}
+	}
+	generated(t, "clients.md", "clients", b.String())
+	generated(t, "clients.md", "other systems", others.String())
+}
+
 // The packages.
 
 const module = "github.com/qa-orch/qa-orch/"
@@ -426,7 +486,6 @@ var mayImport = map[string][]string{
 	"server":  {"server", "core"},
 	"tui":     {"tui", "locales", "core"},
 	"cmd":     {"tui", "server", "locales", "core"},
-	"release": {},
 	"docs":    {},
 }
 
