@@ -2,8 +2,8 @@
 // GoReleaser: a bundle for MCP clients (MCPB) with the binaries of all systems,
 // and the entry of the MCP registry that points to it.
 //
-//	go run ./release bundle -version 1.2.3 -date 2026-12-01T00:00:00Z -darwin FILE -linux FILE -windows FILE -o FILE.mcpb
-//	go run ./release server -version 1.2.3 -bundle FILE.mcpb -o server.json
+//	go run ./cmd/release bundle -version 1.2.3 -date 2026-12-01T00:00:00Z -darwin FILE -linux FILE -windows FILE -o FILE.mcpb
+//	go run ./cmd/release server -version 1.2.3 -bundle FILE.mcpb -o server.json
 //
 // The same input gives the same bytes.
 package main
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: release bundle|server FLAGS (see the head of release/main.go)")
+var errUsage = errors.New("usage: release bundle|server FLAGS (see the head of cmd/release/main.go)")
 
 func run(args []string) error {
 	if len(args) == 0 {
