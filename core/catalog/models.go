@@ -220,7 +220,15 @@ const (
 	ProblemDuplicate = "duplicate"
 )
 
-// Error describes the problem in English, for logs.
+var problemTexts = map[string]string{
+	ProblemSyntax:    "not valid TOML, or a value of the wrong type",
+	ProblemUnknown:   "a key that a model does not have",
+	ProblemMissing:   "this key is missing",
+	ProblemValue:     "this value is not allowed",
+	ProblemDuplicate: "this model stands twice",
+}
+
+// Error describes the problem in English, for logs and programs.
 func (p *FileProblem) Error() string {
 	var b strings.Builder
 	b.WriteString("models file")
@@ -233,7 +241,7 @@ func (p *FileProblem) Error() string {
 	if p.Field != "" {
 		fmt.Fprintf(&b, ", %s", p.Field)
 	}
-	fmt.Fprintf(&b, ": %s", strings.ReplaceAll(p.Code, "_", " "))
+	b.WriteString(": " + problemTexts[p.Code])
 	if len(p.Allow) > 0 {
 		fmt.Fprintf(&b, " (allowed: %s)", strings.Join(p.Allow, ", "))
 	}
