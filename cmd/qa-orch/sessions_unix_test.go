@@ -166,7 +166,7 @@ func TestDashboardBesideAServer(t *testing.T) {
 			server.advance(id, "primary_review", map[string]any{"completed_profile": "code_explorer"})
 			s.shows(lang.primary, "ordinary_mr")
 
-			left := regexp.MustCompile(`\b(29|30):[0-5][0-9]\b`)
+			left := regexp.MustCompile(`[^:0-9](29|30):[0-5][0-9]\b`) // not in a time of day
 			first := left.FindString(s.screen())
 			s.until("the time running down", func(screen string) bool {
 				now := left.FindString(screen)
