@@ -41,6 +41,7 @@ type Error struct {
 	Status   Status          // of the session
 	Step     Step            // that the session is at
 	Profile  catalog.Profile // under review, "" when none is
+	Final    bool            // the host's outcome was accepted already
 	Argument string          // for CodeArguments: the argument at fault
 	Misfit   Misfit          // for CodeArguments
 }
@@ -49,7 +50,7 @@ type Error struct {
 func (e *Error) Error() string { return string(e.Code) }
 
 func (s *Session) fail(c Code) error {
-	return &Error{Code: c, Status: s.Status, Step: s.Step, Profile: s.Current()}
+	return &Error{Code: c, Status: s.Status, Step: s.Step, Profile: s.Current(), Final: s.Finalized}
 }
 
 func (s *Session) misfit(argument string, m Misfit) error {

@@ -38,6 +38,9 @@ func advice(e *review.Error) string {
 	case review.CodeExpired:
 		return "its time is over and it cannot be continued; call start_qa_orchestration for a new review."
 	case review.CodeTerminal:
+		if e.Final {
+			return fmt.Sprintf("this review was finalized as %s and takes no more steps; start a new one if there is more to review.", e.Status)
+		}
 		return fmt.Sprintf("this review ended as %s and takes no more steps; call finish_qa_orchestration with outcome=%s to finalize it, or start a new one.", e.Status, e.Status)
 	case review.CodeIllegal:
 		if e.Step == review.AwaitingOutcome {
@@ -47,7 +50,7 @@ func advice(e *review.Error) string {
 	case review.CodeLimit:
 		return "too many sessions are active; finish one with finish_qa_orchestration (or stop it with advance_qa_orchestration), or wait until one expires."
 	case review.CodeConflict:
-		if e.Step == review.AwaitingOutcome {
+		if e.Final {
 			return fmt.Sprintf("this review was finalized as %s, which stands.", e.Status)
 		}
 		return fmt.Sprintf("this review stopped as %s and can only be finished with outcome=%s.", e.Status, e.Status)

@@ -395,7 +395,14 @@ func TestRefusals(t *testing.T) {
 	f.refused("terminal session", review.AdvanceTool, `{`+id+`,"completed_step":"primary_review","status":"blocked"}`)
 	f.refused("conflicting final outcome", review.FinishTool, `{`+id+`,"outcome":"completed"}`)
 	f.must(review.FinishTool, `{`+id+`,"outcome":"blocked"}`)
-	f.refused("conflicting final outcome", review.FinishTool, `{`+id+`,"outcome":"partial"}`)
+	for phrase, call := range map[string][2]string{
+		"conflicting final outcome": {review.FinishTool, `{` + id + `,"outcome":"partial"}`},
+		"terminal session":          {review.AdvanceTool, `{` + id + `,"completed_step":"primary_review","status":"blocked"}`},
+	} {
+		if text := f.refused(phrase, call[0], call[1]); !strings.Contains(text, "was finalized as blocked") {
+			t.Errorf("%q does not say that the outcome stands", text)
+		}
+	}
 	if before["status"] != "active" {
 		t.Errorf("a refusal changed the session: %v", before)
 	}
