@@ -3,17 +3,12 @@
 package main
 
 import (
-	"io"
-	"os"
-	"os/exec"
 	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/creack/pty"
 )
 
 var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -47,28 +42,11 @@ func TestNoCommandAsksTheTerminal(t *testing.T) {
 // it was sent. A program that is still there when bubbletea would give up waiting is a failure.
 func onSilentTerminal(t *testing.T, args ...string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	s := sitDown(t, onTerminal{mute: true}, args...)
+	select {
+	case <-s.ended:
+	case <-time.After(4500 * time.Millisecond):
+		t.Errorf("the program waits; so far it said %q", s.written())
 	}
-	cmd := exec.Command(self)
-	cmd.Args = append([]string{program}, args...)
-	cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "GORACE=" + noRaceSleep}
-	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
-	if err != nil {
-		t.Skip(err)
-	}
-	defer func() { _ = ptmx.Close() }()
-	said := make(chan string)
-	go func() {
-		all, _ := io.ReadAll(ptmx) // ends with an error on Linux when the program is gone
-		said <- string(all)
-	}()
-	patience := time.AfterFunc(4500*time.Millisecond, func() { _ = cmd.Process.Kill() })
-	text := <-said
-	_ = cmd.Wait()
-	if !patience.Stop() {
-		t.Errorf("the program waits; so far it said %q", text)
-	}
-	return text
+	return s.written()
 }

@@ -31,7 +31,7 @@ func TestDoctorOnATerminal(t *testing.T) {
 	}{
 		{locales.En, 80, 24, []string{"LANG=C.UTF-8", "COLORTERM=truecolor"}, "80×24, colours: 16 million, encoding: UTF-8"},
 		{locales.Ru, 80, 24, []string{"LANG=ru_RU.UTF-8", "NO_COLOR=1"}, "80×24, цвета: нет, кодировка: UTF-8"},
-		{locales.Ru, 120, 40, []string{"LANG=ru_RU.KOI8-R"}, "цвета: 256, кодировка: KOI8-R"},
+		{locales.Ru, 120, 40, []string{"LANG=ru_RU.KOI8-R", "COLORTERM="}, "цвета: 256, кодировка: KOI8-R"},
 		{locales.En, 40, 12, []string{"LANG=en_US.UTF-8"}, "Make it at least 50×20"},
 	} {
 		t.Run(fmt.Sprintf("%v %d", c.lang, c.columns), func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,8 +19,6 @@ import (
 	"testing"
 	"time"
 )
-
-func signalIgnoreTTOU() { signal.Ignore(syscall.SIGTTOU) }
 
 // reviewServer is a running "qa-orch serve" over a store, and its client.
 type reviewServer struct {
@@ -155,16 +152,16 @@ func TestDashboardBesideAServer(t *testing.T) {
 		t.Run(lang.name, func(t *testing.T) {
 			t.Parallel()
 			store := filepath.Join(t.TempDir(), "s.sqlite3")
-			s := start(t, 160, 50, []string{"QA_ORCH_LANG=" + lang.name}, program, "sessions", "--store", store)
-			s.shows(lang.missing)
+			s := sitDown(t, onTerminal{columns: 160, rows: 50, env: []string{"QA_ORCH_LANG=" + lang.name}}, "sessions", "--store", store)
+			s.see(lang.missing)
 
 			server := reviewServerOver(t, store)
 			id := server.start("ordinary_review")
 			short := id[4:12]
-			s.shows(short, lang.active, lang.triage, "gpt-6-luna")
+			s.see(short, lang.active, lang.triage, "gpt-6-luna")
 			server.advance(id, "triage", map[string]any{"selected_bundle": "ordinary_mr"})
 			server.advance(id, "primary_review", map[string]any{"completed_profile": "code_explorer"})
-			s.shows(lang.primary, "ordinary_mr")
+			s.see(lang.primary, "ordinary_mr")
 
 			left := regexp.MustCompile(`[^:0-9](29|30):[0-5][0-9]\b`) // not in a time of day
 			first := left.FindString(s.screen())
@@ -174,19 +171,19 @@ func TestDashboardBesideAServer(t *testing.T) {
 			})
 
 			second := server.start("widget_review")
-			s.shows(second[4:12], short)
-			s.keys(lang.filter + "widget")
-			s.showsNot(short)
-			s.shows(second[4:12])
-			s.keys("\x1b")
-			s.shows(short)
-			s.keys(lang.openDetail)
+			s.see(second[4:12], short)
+			s.press(lang.filter + "widget")
+			s.miss(short)
+			s.see(second[4:12])
+			s.press(keyEsc)
+			s.see(short)
+			s.press(lang.openDetail)
 			s.until("a full run id", func(screen string) bool {
 				return strings.Contains(screen, id) || strings.Contains(screen, second)
 			})
-			s.keys(lang.copyKey)
+			s.press(lang.copyKey)
 			s.until("the copied id", func(screen string) bool {
-				sent := s.sent()
+				sent := s.written()
 				for _, run := range []string{id, second} {
 					if strings.Contains(sent, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(run))) {
 						return true
@@ -194,11 +191,11 @@ func TestDashboardBesideAServer(t *testing.T) {
 				}
 				return false
 			})
-			s.keys("\x1b")
-			s.keys(lang.sortKey)
-			s.keys(lang.help)
-			s.shows("Shift+Tab")
-			s.keys("\x1b")
+			s.press(keyEsc)
+			s.press(lang.sortKey)
+			s.press(lang.help)
+			s.see("Shift+Tab")
+			s.press(keyEsc)
 
 			for _, size := range [][2]int{{120, 40}, {80, 24}, {50, 20}, {40, 10}} {
 				s.resize(size[0], size[1])
@@ -208,25 +205,25 @@ func TestDashboardBesideAServer(t *testing.T) {
 				})
 			}
 			s.resize(20, 5)
-			s.shows(lang.tooSmall)
+			s.see(lang.tooSmall)
 			s.resize(160, 50)
-			s.shows(short, second[4:12], "qa-orch")
+			s.see(short, second[4:12], "qa-orch")
 
 			server.advance(id, "primary_review", map[string]any{"completed_profile": "code_reviewer"})
 			server.advance(id, "primary_review", map[string]any{
 				"completed_profile": "pr_test_analyzer", "risk_signals": map[string]any{"high_risk_domain": true, "evidence_uncertain": true},
 			})
-			s.shows(lang.deep)
+			s.see(lang.deep)
 			server.advance(id, "deep_review", nil)
 			server.advance(id, "synthesis", nil)
-			s.shows(lang.awaiting)
+			s.see(lang.awaiting)
 			server.call("finish", map[string]any{"run_id": id, "outcome": "completed"})
-			s.shows(lang.gone)
+			s.see(lang.gone)
 
-			s.keys(map[string]string{"en": "L", "ru": "Д"}[lang.name])
-			s.shows(lang.other)
-			s.keys(lang.quit)
-			s.ends(exitOK)
+			s.press(map[string]string{"en": "L", "ru": "Д"}[lang.name])
+			s.see(lang.other)
+			s.press(lang.quit)
+			s.exit(exitOK)
 		})
 	}
 }
@@ -269,14 +266,14 @@ func TestDashboardChangesNoByteOfTheStore(t *testing.T) {
 	t.Parallel()
 	path, ids := storeOf(t, "ordinary_review", "epic_analysis")
 	before := sums(t, filepath.Dir(path))
-	s := start(t, 120, 40, nil, program, "sessions", "--store", path, "--mouse")
-	s.shows(ids[0][4:12], ids[1][4:12])
+	s := sitDown(t, onTerminal{columns: 120, rows: 40}, "sessions", "--store", path, "--mouse")
+	s.see(ids[0][4:12], ids[1][4:12])
 	for _, key := range []string{"j", "\r", "\x1b", "s", "f", "f", "\x1b", "r", "y", "p", "p", "2", "3", "1", "t"} {
-		s.keys(key)
+		s.press(key)
 		time.Sleep(20 * time.Millisecond)
 	}
-	s.keys("q")
-	s.ends(exitOK)
+	s.press("q")
+	s.exit(exitOK)
 	if after := sums(t, filepath.Dir(path)); !maps.Equal(before, after) {
 		t.Errorf("the folder of the store was\n%v and is\n%v", before, after)
 	}
@@ -299,11 +296,11 @@ func TestDashboardColours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, 100, 30, c.env, append([]string{program, "sessions", "--store", path}, c.flags...)...)
-			s.shows(ids[0][4:12])
-			s.keys("q")
-			s.ends(exitOK)
-			sent := s.sent()
+			s := sitDown(t, onTerminal{columns: 100, rows: 30, env: c.env}, append([]string{"sessions", "--store", path}, c.flags...)...)
+			s.see(ids[0][4:12])
+			s.press("q")
+			s.exit(exitOK)
+			sent := s.written()
 			if !regexp.MustCompile(c.want).MatchString(sent) {
 				t.Errorf("no %s among %q", c.want, colours.FindAllString(sent, 20))
 			}
@@ -314,10 +311,10 @@ func TestDashboardColours(t *testing.T) {
 	}
 	t.Run("dumb", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, 100, 30, []string{"TERM=dumb"}, program, "sessions", "--store", path)
-		s.shows(ids[0][4:12])
-		s.ends(exitOK)
-		if sent := s.sent(); strings.Contains(sent, "\x1b") || !strings.Contains(sent, ids[0][4:12]) {
+		s := sitDown(t, onTerminal{columns: 100, rows: 30, env: []string{"TERM=dumb"}}, "sessions", "--store", path)
+		s.see(ids[0][4:12])
+		s.exit(exitOK)
+		if sent := s.written(); strings.Contains(sent, keyEsc) || !strings.Contains(sent, ids[0][4:12]) {
 			t.Errorf("a dumb terminal is sent %q", sent)
 		}
 	})
@@ -326,16 +323,16 @@ func TestDashboardColours(t *testing.T) {
 func TestDashboardLeavesTheTerminalSane(t *testing.T) {
 	t.Parallel()
 	path, ids := storeOf(t, "ordinary_review")
-	run := func(t *testing.T) *dashboard {
-		s := start(t, 100, 30, nil, program, "sessions", "--store", path, "--mouse")
-		s.shows(ids[0][4:12])
+	run := func(t *testing.T) *terminal {
+		s := sitDown(t, onTerminal{columns: 100, rows: 30}, "sessions", "--store", path, "--mouse")
+		s.see(ids[0][4:12])
 		return s
 	}
 	t.Run("Ctrl+C", func(t *testing.T) {
 		t.Parallel()
 		s := run(t)
-		s.keys("\x03")
-		s.ends(exitInterrupted)
+		s.press(keyCtrlC)
+		s.exit(exitInterrupted)
 	})
 	t.Run("SIGTERM", func(t *testing.T) {
 		t.Parallel()
@@ -343,7 +340,7 @@ func TestDashboardLeavesTheTerminalSane(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		s.ends(exitOK)
+		s.exit(exitOK)
 	})
 	t.Run("SIGHUP", func(t *testing.T) {
 		t.Parallel()
@@ -351,57 +348,52 @@ func TestDashboardLeavesTheTerminalSane(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		s.ends(exitOK)
+		s.exit(exitOK)
 	})
 	t.Run("the terminal goes away", func(t *testing.T) {
 		t.Parallel()
 		s := run(t)
-		_ = s.tty.Close()
-		_ = s.ptmx.Close()
-		select {
-		case <-s.ended:
-		case <-time.After(dashboardPatience):
-			t.Error("the program outlives its terminal")
-		}
+		s.hangUp()
+		s.end()
 	})
 	t.Run("Ctrl+Z and back", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, 100, 30, nil, "jobshell", "sessions", "--store", path)
-		s.shows(ids[0][4:12])
-		s.keys("\x1a")
-		s.shows("job stopped sane true")
-		s.keys("fg\r")
-		s.shows(ids[0][4:12], "qa-orch")
-		s.keys("q")
-		s.shows("job ended 0 sane true")
-		s.ends(exitOK)
+		s := sitDown(t, onTerminal{as: "jobshell", columns: 100, rows: 30}, "sessions", "--store", path)
+		s.see(ids[0][4:12])
+		s.press("\x1a")
+		s.see("job stopped sane true")
+		s.press("fg\r")
+		s.see(ids[0][4:12], "qa-orch")
+		s.press("q")
+		s.see("job ended 0 sane true")
+		s.exit(exitOK)
 	})
 }
 
 func TestHomeScreen(t *testing.T) {
 	t.Parallel()
 	path, ids := storeOf(t, "ordinary_review")
-	s := start(t, 100, 30, []string{"QA_ORCHESTRATOR_SESSION_STORE_PATH=" + path}, program)
-	s.shows("gpt-6-luna", "1 active", "sessions", "demo", "help")
-	s.keys("L")
-	s.shows("политика", "1 идёт")
+	s := sitDown(t, onTerminal{columns: 100, rows: 30, env: []string{"QA_ORCHESTRATOR_SESSION_STORE_PATH=" + path}})
+	s.see("gpt-6-luna", "1 active", "sessions", "demo", "help")
+	s.press("L")
+	s.see("политика", "1 идёт")
 	s.until("sessions selected", func(screen string) bool {
 		for line := range strings.SplitSeq(screen, "\n") {
 			if strings.Contains(line, "▸") && strings.Contains(line, " sessions ") {
 				return true
 			}
 		}
-		s.keys("j")
+		s.press("j")
 		time.Sleep(50 * time.Millisecond)
 		return false
 	})
-	s.keys("\r")
-	s.shows(ids[0][4:12], "Сеансы")
-	s.keys("q")
-	s.ends(exitOK)
+	s.press(keyEnter)
+	s.see(ids[0][4:12], "Сеансы")
+	s.press("q")
+	s.exit(exitOK)
 
-	s = start(t, 100, 30, nil, program)
-	s.shows("recovery is off", "not registered with any client yet")
-	s.keys("\x03")
-	s.ends(exitInterrupted)
+	s = sitDown(t, onTerminal{columns: 100, rows: 30})
+	s.see("recovery is off", "not registered with any client yet")
+	s.press(keyCtrlC)
+	s.exit(exitInterrupted)
 }

@@ -32,9 +32,6 @@ func atSetup(t testing.TB, lang locales.Lang, o onTerminal, path string, args ..
 	}
 	locale := map[locales.Lang]string{locales.En: "en_US.UTF-8", locales.Ru: "ru_RU.UTF-8"}[lang]
 	o.env = append(o.env, "LANG="+locale, "HOME="+filepath.Dir(filepath.Dir(path)))
-	if o.columns == 0 {
-		o.columns, o.rows = 80, 24
-	}
 	return &sitter{sitDown(t, o, append([]string{"setup"}, args...)...), locales.New(lang), path}
 }
 
