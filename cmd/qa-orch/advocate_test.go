@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	mcpclient "github.com/mark3labs/mcp-go/mcp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/locales"
@@ -66,49 +64,15 @@ func wholeStressTest(t *testing.T, mode advocate.Mode, script *play.Script, call
 	must(server.ListTool, map[string]any{})
 }
 
-// A client that others wrote checks every structured result, and so do we.
 func TestOfficialSDKStressTestsInEveryMode(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(programPath(t), "advocate", "serve", "--data-dir", filepath.Join(t.TempDir(), "reviews"))
-	cmd.Env = bareEnv(t.TempDir())
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	tools, err := session.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 7 {
-		t.Fatalf("%d tools, %v", len(tools.Tools), err)
-	}
-	schemas := map[string]*jsonschema.Schema{}
-	for _, tool := range tools.Tools {
-		schemas[tool.Name] = compileSchema(t, tool.OutputSchema)
-	}
+	session, call := otherClient(t, bareEnv(t.TempDir()), "advocate", "serve", "--data-dir", filepath.Join(t.TempDir(), "reviews"))
 	script, err := play.In(locales.En)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, mode := range advocate.Modes() {
-		wholeStressTest(t, mode, script, func(name string, args map[string]any) answer {
-			t.Helper()
-			r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			text := r.Content[0].(*sdk.TextContent).Text
-			if r.IsError {
-				return answer{refusal: text}
-			}
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := schemas[name].Validate(v); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			return answer{state: v.(map[string]any)}
-		})
+		wholeStressTest(t, mode, script, call)
 	}
 	if r, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "reviews://"}); err != nil || !json.Valid([]byte(r.Contents[0].Text)) {
 		t.Errorf("reviews://: %v, %v", r, err)
@@ -125,32 +89,10 @@ func TestOfficialSDKStressTestsInEveryMode(t *testing.T) {
 // The other client says everything in Russian.
 func TestOwnLibrarysClientStressTestsInEveryMode(t *testing.T) {
 	t.Parallel()
-	c, err := startServer(t.Context(), programPath(t), []string{"advocate", "serve"}, t.TempDir(), "test", []string{"GORACE=" + noRaceSleep}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.stop()
+	_, call := ownClient(t, "advocate", "serve")
 	script, err := play.In(locales.Ru)
 	if err != nil {
 		t.Fatal(err)
-	}
-	call := func(name string, args map[string]any) answer {
-		t.Helper()
-		req := mcpclient.CallToolRequest{}
-		req.Params.Name, req.Params.Arguments = name, args
-		r, err := c.client.CallTool(t.Context(), req)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		text := resultText(r)
-		if r.IsError {
-			return answer{refusal: text}
-		}
-		a := answer{}
-		if err := json.Unmarshal([]byte(text), &a.state); err != nil {
-			t.Fatal(err)
-		}
-		return a
 	}
 	for _, mode := range advocate.Modes() {
 		wholeStressTest(t, mode, script, call)

@@ -20,12 +20,14 @@ import (
 	"testing"
 	"time"
 
-	mcpclient "github.com/mark3labs/mcp-go/mcp"
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
+	"github.com/qa-orch/qa-orch/server/servertest"
 )
 
 var runIDs = regexp.MustCompile(`qar-[0-9a-f]{32}`)
@@ -198,31 +200,27 @@ func report(a answer) map[string]any {
 	return args
 }
 
-// TestOfficialSDKRunsAWholeReview uses a client that others wrote; it checks
-// every structured result, and so do we.
-func TestOfficialSDKRunsAWholeReview(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	cmd := exec.Command(programPath(t), "serve", "--tools", "extended")
-	cmd.Env = bareEnv(home, storeEnv(filepath.Join(home, "s.sqlite3")))
+// otherClient is a client that others wrote, connected to the program. Every
+// result of its calls is checked against the tool's schema, by itself and by us.
+func otherClient(t *testing.T, env []string, args ...string) (*sdk.ClientSession, func(string, map[string]any) answer) {
+	t.Helper()
+	cmd := exec.Command(programPath(t), args...)
+	cmd.Env = env
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
-	if session.InitializeResult().Instructions == "" {
-		t.Error("no instructions")
-	}
+	t.Cleanup(func() { _ = session.Close() })
 	tools, err := session.ListTools(t.Context(), nil)
 	if err != nil || len(tools.Tools) != 7 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for _, tool := range tools.Tools {
-		schemas[tool.Name] = compileSchema(t, tool.OutputSchema)
+		schemas[tool.Name] = servertest.Compile(t, tool.OutputSchema)
 	}
-	call := func(name string, args map[string]any) answer {
+	return session, func(name string, args map[string]any) answer {
 		t.Helper()
 		r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 		if err != nil {
@@ -241,33 +239,20 @@ func TestOfficialSDKRunsAWholeReview(t *testing.T) {
 		}
 		return answer{state: v.(map[string]any)}
 	}
-	wholeReview(t, call)
-	for _, uri := range []string{"qa://catalog", "qa://policy", "qa://sessions"} {
-		if r, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil || len(r.Contents) != 1 || !json.Valid([]byte(r.Contents[0].Text)) {
-			t.Errorf("%s: %v, %v", uri, r, err)
-		}
-	}
-	if r, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "qa_review", Arguments: map[string]string{"task_type": "other"}}); err != nil || len(r.Messages) != 1 {
-		t.Errorf("prompt: %v, %v", r, err)
-	}
 }
 
-// TestOwnLibrarysClientRunsAWholeReview uses the client of the library that the
-// server is built on.
-func TestOwnLibrarysClientRunsAWholeReview(t *testing.T) {
-	t.Parallel()
-	c, err := startServer(t.Context(), programPath(t), []string{"serve"}, t.TempDir(), "test", []string{"GORACE=" + noRaceSleep}, nil)
+// ownClient is the client of the library that the server is built on, connected
+// to the program.
+func ownClient(t *testing.T, args ...string) (*mcpclient.Client, func(string, map[string]any) answer) {
+	t.Helper()
+	c, err := startServer(t.Context(), programPath(t), args, t.TempDir(), "test", []string{"GORACE=" + noRaceSleep}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.stop()
-	tools, err := c.client.ListTools(t.Context(), mcpclient.ListToolsRequest{})
-	if err != nil || len(tools.Tools) != 5 {
-		t.Fatalf("%d tools, %v", len(tools.Tools), err)
-	}
-	wholeReview(t, func(name string, args map[string]any) answer {
+	t.Cleanup(c.stop)
+	return c.client, func(name string, args map[string]any) answer {
 		t.Helper()
-		req := mcpclient.CallToolRequest{}
+		req := mcp.CallToolRequest{}
 		req.Params.Name, req.Params.Arguments = name, args
 		r, err := c.client.CallTool(t.Context(), req)
 		if err != nil {
@@ -282,28 +267,35 @@ func TestOwnLibrarysClientRunsAWholeReview(t *testing.T) {
 			t.Fatal(err)
 		}
 		return a
-	})
+	}
 }
 
-func compileSchema(t *testing.T, schema any) *jsonschema.Schema {
-	t.Helper()
-	data, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
+func TestOfficialSDKRunsAWholeReview(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	session, call := otherClient(t, bareEnv(home, storeEnv(filepath.Join(home, "s.sqlite3"))), "serve", "--tools", "extended")
+	if session.InitializeResult().Instructions == "" {
+		t.Error("no instructions")
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
+	wholeReview(t, call)
+	for _, uri := range []string{"qa://catalog", "qa://policy", "qa://sessions"} {
+		if r, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil || len(r.Contents) != 1 || !json.Valid([]byte(r.Contents[0].Text)) {
+			t.Errorf("%s: %v, %v", uri, r, err)
+		}
 	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("s.json", doc); err != nil {
-		t.Fatal(err)
+	if r, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "qa_review", Arguments: map[string]string{"task_type": "other"}}); err != nil || len(r.Messages) != 1 {
+		t.Errorf("prompt: %v, %v", r, err)
 	}
-	compiled, err := c.Compile("s.json")
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestOwnLibrarysClientRunsAWholeReview(t *testing.T) {
+	t.Parallel()
+	client, call := ownClient(t, "serve")
+	tools, err := client.ListTools(t.Context(), mcp.ListToolsRequest{})
+	if err != nil || len(tools.Tools) != 5 {
+		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
-	return compiled
+	wholeReview(t, call)
 }
 
 // wholeReview takes a review through every step.
@@ -661,42 +653,42 @@ func TestStoreOfTheEarlierEdition(t *testing.T) {
 func TestUnusableStores(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, path string){
-		"folder": func(t *testing.T, path string) { check(t, os.Mkdir(path, 0o755)) },
+		"folder": func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o755)) },
 		"garbage": func(t *testing.T, path string) {
-			check(t, os.WriteFile(path, []byte("not a database at all, sorry"), 0o644))
+			must(t, os.WriteFile(path, []byte("not a database at all, sorry"), 0o644))
 		},
 		"header only": func(t *testing.T, path string) {
-			check(t, os.WriteFile(path, append([]byte("SQLite format 3\x00"), make([]byte, 30)...), 0o644))
+			must(t, os.WriteFile(path, append([]byte("SQLite format 3\x00"), make([]byte, 30)...), 0o644))
 		},
 		"symlink": func(t *testing.T, path string) {
-			check(t, os.WriteFile(path+".target", nil, 0o600))
+			must(t, os.WriteFile(path+".target", nil, 0o600))
 			if err := os.Symlink(path+".target", path); err != nil {
 				t.Skip(err)
 			}
 		},
 		"truncated": func(t *testing.T, path string) {
 			db, err := sql.Open("sqlite", path)
-			check(t, err)
+			must(t, err)
 			_, err = db.Exec(`CREATE TABLE session_store_metadata (schema_version INTEGER NOT NULL); INSERT INTO session_store_metadata VALUES (1);
 				CREATE TABLE sessions (run_id TEXT PRIMARY KEY, payload TEXT NOT NULL)`)
-			check(t, err)
-			check(t, db.Close())
-			check(t, os.Truncate(path, 5000))
+			must(t, err)
+			must(t, db.Close())
+			must(t, os.Truncate(path, 5000))
 		},
 		"newer": func(t *testing.T, path string) {
 			db, err := sql.Open("sqlite", path)
-			check(t, err)
+			must(t, err)
 			defer db.Close()
 			_, err = db.Exec(`CREATE TABLE session_store_metadata (schema_version INTEGER NOT NULL); INSERT INTO session_store_metadata VALUES (2);
 				CREATE TABLE sessions (run_id TEXT PRIMARY KEY, payload TEXT NOT NULL)`)
-			check(t, err)
+			must(t, err)
 		},
 		"foreign": func(t *testing.T, path string) {
 			db, err := sql.Open("sqlite", path)
-			check(t, err)
+			must(t, err)
 			defer db.Close()
 			_, err = db.Exec(`CREATE TABLE notes (text TEXT)`)
-			check(t, err)
+			must(t, err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -729,10 +721,10 @@ func TestMendedStoreWorksWithoutARestart(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	path := filepath.Join(home, "s.sqlite3")
-	check(t, os.Mkdir(path, 0o700))
+	must(t, os.Mkdir(path, 0o700))
 	p := startPeer(t, bareEnv(home, storeEnv(path)), "serve")
 	p.refused("session store unavailable", "start_qa_orchestration", map[string]any{"task_type": "other"})
-	check(t, os.Remove(path))
+	must(t, os.Remove(path))
 	a := p.must("start_qa_orchestration", map[string]any{"task_type": "other"})
 	p.kill()
 	p = startPeer(t, bareEnv(home, storeEnv(path)), "serve")
@@ -743,7 +735,7 @@ func TestPolicyIsPickedUpWhileServing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	path := filepath.Join(home, "policy.json")
-	check(t, os.WriteFile(path, []byte(`{"provider":"`+canary+`"}`), 0o600))
+	must(t, os.WriteFile(path, []byte(`{"provider":"`+canary+`"}`), 0o600))
 	p := startPeer(t, bareEnv(home, "QA_ORCHESTRATOR_MODEL_POLICY_PATH="+path), "serve")
 	text := p.refused("model policy unavailable", "start_qa_orchestration", map[string]any{"task_type": "other"})
 	if !strings.Contains(text, "provider") || !strings.Contains(text, "qa-orch setup") {
@@ -751,7 +743,7 @@ func TestPolicyIsPickedUpWhileServing(t *testing.T) {
 	}
 	write := func(model string) {
 		t.Helper()
-		check(t, os.WriteFile(path, []byte(`{"provider":"anthropic","triage_model":"`+model+`","primary_model":"`+model+`","deep_model":"`+model+`","synthesis_model":"`+model+`"}`), 0o600))
+		must(t, os.WriteFile(path, []byte(`{"provider":"anthropic","triage_model":"`+model+`","primary_model":"`+model+`","deep_model":"`+model+`","synthesis_model":"`+model+`"}`), 0o600))
 	}
 	model := func(a answer) any { return a.state["model_policy"].(map[string]any)["model"] }
 	write("claude-opus-5")
@@ -763,11 +755,11 @@ func TestPolicyIsPickedUpWhileServing(t *testing.T) {
 	if a = p.must("advance_qa_orchestration", report(a)); model(a) != "claude-opus-4" {
 		t.Errorf("got %v", a.state["model_policy"])
 	}
-	check(t, os.WriteFile(path, []byte(`{`), 0o600))
+	must(t, os.WriteFile(path, []byte(`{`), 0o600))
 	if a = p.must("advance_qa_orchestration", report(a)); model(a) != "claude-opus-4" {
 		t.Errorf("an invalid file changed the policy: %v", a.state["model_policy"])
 	}
-	check(t, os.Remove(path))
+	must(t, os.Remove(path))
 	if a = p.must("advance_qa_orchestration", report(a)); model(a) != "gpt-6-sol" {
 		t.Errorf("got %v", a.state["model_policy"])
 	}
@@ -870,14 +862,7 @@ func TestDemoAsJSON(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// filesOf is every file below folder with its content and mode.
+// filesOf is every file below folder with its content, mode and time.
 func filesOf(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -892,11 +877,11 @@ func filesOf(t *testing.T, folder string) map[string]string {
 		all[path] = info.Mode().String()
 		if info.Mode().IsRegular() {
 			data, err := os.ReadFile(path)
-			all[path] += string(data)
+			all[path] += info.ModTime().String() + string(data)
 			return err
 		}
 		return nil
 	})
-	check(t, err)
+	must(t, err)
 	return all
 }

@@ -3,15 +3,9 @@
 package main
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,115 +15,24 @@ import (
 )
 
 // reviewServer is a running "qa-orch serve" over a store, and its client.
-type reviewServer struct {
-	t   *testing.T
-	in  io.WriteCloser
-	out *bufio.Reader
-	cmd *exec.Cmd
-	n   int
-}
+type reviewServer struct{ *peer }
 
-func reviewServerOver(t *testing.T, store string) *reviewServer {
+func reviewServerOver(t *testing.T, store string) reviewServer {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Args = []string{program, "serve", "--store", store}
-	cmd.Env = []string{"HOME=" + t.TempDir(), "GORACE=" + noRaceSleep}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s := &reviewServer{t: t, in: in, out: bufio.NewReader(out), cmd: cmd}
-	t.Cleanup(s.stop)
-	s.request("initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"},
-	})
-	s.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
-	return s
+	return reviewServer{startPeer(t, bareEnv(t.TempDir()), "serve", "--store", store)}
 }
 
-func (s *reviewServer) stop() {
-	_ = s.in.Close()
-	_ = s.cmd.Wait()
-}
-
-func (s *reviewServer) send(message any) {
+// start starts a review and returns its run id.
+func (s reviewServer) start(task string) string {
 	s.t.Helper()
-	data, err := json.Marshal(message)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := s.in.Write(append(data, '\n')); err != nil {
-		s.t.Fatal(err)
-	}
+	return s.must("start_qa_orchestration", map[string]any{"task_type": task}).str("run_id")
 }
 
-func (s *reviewServer) request(method string, params any) json.RawMessage {
-	s.t.Helper()
-	s.n++
-	s.send(map[string]any{"jsonrpc": "2.0", "id": s.n, "method": method, "params": params})
-	for {
-		line, err := s.out.ReadBytes('\n')
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		var answer struct {
-			ID     int             `json:"id"`
-			Result json.RawMessage `json:"result"`
-			Error  json.RawMessage `json:"error"`
-		}
-		if err := json.Unmarshal(line, &answer); err != nil {
-			s.t.Fatal(err)
-		}
-		if answer.Error != nil {
-			s.t.Fatalf("%s: %s", method, answer.Error)
-		}
-		if answer.ID == s.n {
-			return answer.Result
-		}
-	}
-}
-
-// call calls a tool and returns the session's run id.
-func (s *reviewServer) call(tool string, arguments map[string]any) string {
-	s.t.Helper()
-	var result struct {
-		IsError bool `json:"isError"`
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
-		Session struct {
-			RunID string `json:"run_id"`
-		} `json:"structuredContent"`
-	}
-	if err := json.Unmarshal(s.request("tools/call", map[string]any{"name": tool + "_qa_orchestration", "arguments": arguments}), &result); err != nil {
-		s.t.Fatal(err)
-	}
-	if result.IsError {
-		s.t.Fatalf("%s: %v", tool, result.Content)
-	}
-	return result.Session.RunID
-}
-
-func (s *reviewServer) start(task string) string {
-	return s.call("start", map[string]any{"task_type": task})
-}
-
-func (s *reviewServer) advance(id, step string, more map[string]any) {
+func (s reviewServer) advance(id, step string, more map[string]any) {
 	s.t.Helper()
 	args := map[string]any{"run_id": id, "completed_step": step, "status": "completed"}
 	maps.Copy(args, more)
-	s.call("advance", args)
+	s.must("advance_qa_orchestration", args)
 }
 
 // The dashboard beside a real server, from a store that is not there yet to its last session.
@@ -217,7 +120,7 @@ func TestDashboardBesideAServer(t *testing.T) {
 			server.advance(id, "deep_review", nil)
 			server.advance(id, "synthesis", nil)
 			s.see(lang.awaiting)
-			server.call("finish", map[string]any{"run_id": id, "outcome": "completed"})
+			server.must("finish_qa_orchestration", map[string]any{"run_id": id, "outcome": "completed"})
 			s.see(lang.gone)
 
 			s.press(map[string]string{"en": "L", "ru": "Д"}[lang.name])
@@ -228,7 +131,7 @@ func TestDashboardBesideAServer(t *testing.T) {
 	}
 }
 
-// store makes a store with sessions, and no server beside it.
+// storeOf makes a store with sessions, and no server beside it.
 func storeOf(t *testing.T, tasks ...string) (path string, ids []string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "store", "s.sqlite3")
@@ -236,36 +139,16 @@ func storeOf(t *testing.T, tasks ...string) (path string, ids []string) {
 	for _, task := range tasks {
 		ids = append(ids, server.start(task))
 	}
-	server.stop()
+	if code := server.end(); code != exitOK {
+		t.Errorf("the server ends with %d", code)
+	}
 	return path, ids
-}
-
-// sums returns what a folder holds.
-func sums(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[e.Name()] = fmt.Sprintf("%x %v %v", sha256.Sum256(data), info.Mode(), info.ModTime())
-	}
-	return out
 }
 
 func TestDashboardChangesNoByteOfTheStore(t *testing.T) {
 	t.Parallel()
 	path, ids := storeOf(t, "ordinary_review", "epic_analysis")
-	before := sums(t, filepath.Dir(path))
+	before := filesOf(t, filepath.Dir(path))
 	s := sitDown(t, onTerminal{columns: 120, rows: 40}, "sessions", "--store", path, "--mouse")
 	s.see(ids[0][4:12], ids[1][4:12])
 	for _, key := range []string{"j", "\r", "\x1b", "s", "f", "f", "\x1b", "r", "y", "p", "p", "2", "3", "1", "t"} {
@@ -274,8 +157,8 @@ func TestDashboardChangesNoByteOfTheStore(t *testing.T) {
 	}
 	s.press("q")
 	s.exit(exitOK)
-	if after := sums(t, filepath.Dir(path)); !maps.Equal(before, after) {
-		t.Errorf("the folder of the store was\n%v and is\n%v", before, after)
+	if after := filesOf(t, filepath.Dir(path)); !maps.Equal(before, after) {
+		t.Errorf("the folder of the store was\n%q and is\n%q", before, after)
 	}
 }
 
