@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +145,7 @@ func decode(raw []byte) (any, error) {
 	case err != nil, !utf8.Valid(raw):
 		return nil, Problems{"the arguments must be one JSON object in valid UTF-8"}
 	}
-	if len(bytes.TrimSpace(raw[dec.InputOffset():])) > 0 {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, Problems{"the arguments must be one JSON object"}
 	}
 	return jsonschema.UnmarshalJSON(bytes.NewReader(raw))

@@ -68,6 +68,8 @@ func TestCheck(t *testing.T) {
 		"array":                    {`[]`, want{says: []string{"the arguments must be a JSON object"}}},
 		"text":                     {`"` + canary + `"`, want{says: []string{"the arguments must be a JSON object"}}},
 		"number instead of object": {`5`, want{says: []string{"the arguments must be a JSON object"}}},
+		"two values":               {`{"id":"x1"} {}`, want{says: []string{"the arguments must be one JSON object"}}},
+		"space that JSON has not":  {"{\"id\":\"x1\"}\v", want{says: []string{"the arguments must be one JSON object"}}},
 		"duplicate":                {`{"id":"x1","id":"x2"}`, want{says: []string{"stands twice"}}},
 		"several":                  {`{"word":"x","flags":{"hot":3},"size":"` + canary + `"}`, want{says: []string{"id: required", "word: must be", "flags.hot: must be", "size: must be"}}},
 	} {
