@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -71,6 +72,9 @@ func parse(line []byte) (req *request, reply []byte) {
 		return nil, failure(id, mcp.INVALID_PARAMS, "the params must be an object")
 	}
 	req = &request{method: mcp.MCPMethod(method)}
+	if req.method == mcp.MethodToolsCall {
+		params = foldArguments(params)
+	}
 	if hasID {
 		req.id = json.RawMessage(id)
 	}
@@ -173,6 +177,81 @@ func serverID(id jsontext.Value) jsontext.Value {
 		return nil // a number is always quotable
 	}
 	return quoted
+}
+
+// foldArguments writes arguments that hold a number which no float64 does as JSON
+// in a string, which tools read as well. The server library would refuse such a
+// message as a whole, in an error that models are not shown.
+func foldArguments(params jsontext.Value) jsontext.Value {
+	if !overflows(params) {
+		return params
+	}
+	dec := decoder(params)
+	if _, err := dec.ReadToken(); err != nil {
+		return params
+	}
+	out := []byte{'{'}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return params
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return params
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if out, err = jsontext.AppendQuote(out, key); err != nil {
+			return params
+		}
+		out = append(out, ':')
+		if strings.EqualFold(key, "arguments") && overflows(value) {
+			if out, err = jsontext.AppendQuote(out, value); err != nil {
+				return params
+			}
+			continue
+		}
+		out = append(out, value...)
+	}
+	return append(out, '}')
+}
+
+// overflows reports whether a number in v is beyond what a float64 holds.
+func overflows(v jsontext.Value) bool {
+	const most = 308 // digits
+	digits, candidate := 0, false
+	for _, c := range v {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+			candidate = digits > most
+		default:
+			candidate = digits > 0 && (c == 'e' || c == 'E')
+			digits = 0
+		}
+		if candidate {
+			break
+		}
+	}
+	if !candidate {
+		return false // as nearly always, and found out fast
+	}
+	dec := decoder(v)
+	for {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if tok.Kind() != '0' {
+			continue
+		}
+		if _, err := strconv.ParseFloat(tok.String(), 64); err != nil {
+			return true
+		}
+	}
 }
 
 // compose writes a message with nothing in it but what JSON-RPC knows, once

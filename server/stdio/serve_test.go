@@ -233,6 +233,8 @@ func TestOddLines(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
 			`1`, 0,
 		},
+		"a number beyond floats":  {call(`1`, "echo", `{"a":1e400,"b":"1e5"}`), `1`, 0},
+		"a number of 400 digits":  {call(`1`, "echo", `{"a":-`+strings.Repeat("7", 400)+`}`), `1`, 0},
 		"a panic":                 {call(`1`, "panic", `{}`), `1`, -32603},
 		"an error":                {call(`1`, "fail", `{}`), `1`, -32603},
 		"no JSON for a result":    {call(`1`, "unmarshalable", `{}`), `1`, -32603},
