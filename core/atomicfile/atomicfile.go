@@ -7,42 +7,57 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+
+	"github.com/qa-orch/qa-orch/core/regular"
 )
-
-// maxLinks bounds how many symlinks in a row are followed.
-const maxLinks = 16
-
-// ErrNotRegular is returned where the path leads to something that is no
-// regular file: a folder, a device, a pipe, a socket.
-var ErrNotRegular = errors.New("not a regular file")
 
 // Write replaces path by data. A missing folder is created with mode 0700, an
 // existing one is left as it is. A new file gets mode perm; so does a replaced
-// one, whatever mode it had. A symlink is followed and stays one. When Write
-// returns nil the data is on disk.
+// one, whatever mode it had. A symlink is followed and stays one, unless it
+// belongs to another user. When Write returns nil the data is on disk.
 func Write(path string, data []byte, perm fs.FileMode) error {
-	target, err := Resolve(path)
+	target, err := regular.Resolve(path)
 	if err != nil {
 		return err
 	}
+	return replace(target, data, perm, true)
+}
+
+// WriteShared is Write for a file that others may read: what the person's umask
+// takes away from perm is taken away.
+func WriteShared(path string, data []byte, perm fs.FileMode) error {
+	target, err := regular.Resolve(path)
+	if err != nil {
+		return err
+	}
+	return replace(target, data, perm, false)
+}
+
+// replace puts a new file in the place of target, whatever is there: a link is
+// replaced, not followed. exact says that perm holds whatever the umask is.
+func replace(target string, data []byte, perm fs.FileMode, exact bool) error {
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".tmp-*")
+	tmp, err := create(dir, "."+filepath.Base(target)+".tmp-", perm)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if tmp != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name())
 		}
 	}()
-	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if exact {
+		if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
 	}
 	if _, err := tmp.Write(data); err != nil {
 		return err
@@ -61,6 +76,18 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
+// create makes a file whose name begins with prefix and that was not there. Its
+// name can't be told beforehand, and a link of that name is not followed.
+func create(dir, prefix string, perm fs.FileMode) (*os.File, error) {
+	for {
+		name := filepath.Join(dir, prefix+strconv.FormatUint(rand.Uint64(), 36)) // #nosec G404 -- a name that is free, no secret: O_EXCL refuses what is there
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)     // #nosec G304 -- beside the file that the caller names
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
 // Create is Write for a file that must not exist: where there is anything at
 // path, a dangling symlink included, its error is fs.ErrExist.
 func Create(path string, data []byte, perm fs.FileMode) error {
@@ -73,57 +100,23 @@ func Create(path string, data []byte, perm fs.FileMode) error {
 	}
 	err = f.Close()
 	if err == nil {
-		err = Write(path, data, perm)
+		err = replace(path, data, perm, true)
 	}
 	if err != nil {
-		os.Remove(path)
+		_ = os.Remove(path)
 	}
 	return err
-}
-
-// Resolve follows path through symlinks to the regular file it names, which
-// need not exist yet. Anything else at its end is ErrNotRegular.
-func Resolve(path string) (string, error) {
-	for range maxLinks {
-		info, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return path, nil
-		case err != nil:
-			return "", err
-		case info.Mode().IsRegular():
-			return path, nil
-		case info.Mode()&fs.ModeSymlink == 0:
-			return "", &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-		}
-		link, err := os.Readlink(path)
-		if err != nil {
-			return "", err
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		path = link
-	}
-	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many symbolic links")}
 }
 
 // Read returns the bytes of the regular file at path, which may be a symlink to
 // one. A file of more than limit bytes is an error, as is anything that is no
 // regular file: reading never blocks on a pipe or a device.
 func Read(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
@@ -163,7 +156,7 @@ func Backup(path string, data []byte) (string, error) {
 			err = cerr
 		}
 		if err != nil {
-			os.Remove(name)
+			_ = os.Remove(name)
 			return "", err
 		}
 		return name, nil

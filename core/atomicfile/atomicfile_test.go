@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 func TestWriteCreatesPrivateFileAndFolder(t *testing.T) {
@@ -75,7 +77,7 @@ func TestWriteThroughADanglingSymlinkCreatesItsTarget(t *testing.T) {
 func TestWriteRefusesWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := Write(dir, []byte("x"), 0o600); !errors.Is(err, ErrNotRegular) {
+	if err := Write(dir, []byte("x"), 0o600); !errors.Is(err, regular.ErrNotRegular) {
 		t.Errorf("folder: %v", err)
 	}
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -131,14 +133,14 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path, 4); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
-	if _, err := Read(dir, 5); !errors.Is(err, ErrNotRegular) {
+	if _, err := Read(dir, 5); !errors.Is(err, regular.ErrNotRegular) {
 		t.Errorf("folder: %v", err)
 	}
 	if _, err := Read(filepath.Join(dir, "none"), 5); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 	if runtime.GOOS != "windows" {
-		if _, err := Read(os.DevNull, 5); !errors.Is(err, ErrNotRegular) {
+		if _, err := Read(os.DevNull, 5); !errors.Is(err, regular.ErrNotRegular) {
 			t.Errorf("device: %v", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/atomicfile"
 	"github.com/qa-orch/qa-orch/core/catalog"
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 // maxFile bounds a policy or models file, in bytes. Real ones are under 2 KiB.
@@ -74,8 +75,10 @@ func ioReason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
-	case errors.Is(err, atomicfile.ErrNotRegular):
+	case errors.Is(err, regular.ErrNotRegular):
 		return "it is not a regular file"
+	case errors.Is(err, regular.ErrForeignLink):
+		return "it is a symbolic link that belongs to another user"
 	case errors.Is(err, atomicfile.ErrTooLarge):
 		return "it is over 1 MiB"
 	}

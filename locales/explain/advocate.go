@@ -110,11 +110,11 @@ func Problem(p *locales.Printer, problem advocate.Problem) string {
 func Fault(p *locales.Printer, err error) string {
 	var f *advocate.Fault
 	if !errors.As(err, &f) {
-		return p.Cause(err)
+		return fileCause(p, err)
 	}
 	cause := ""
 	if f.Cause != nil {
-		cause = p.Cause(f.Cause)
+		cause = fileCause(p, f.Cause)
 	}
 	return p.Word(faultWords, string(f.Code), locales.Vars{
 		"Field": f.Field, "Phase": string(f.Phase), "Number": f.Number, "Limit": p.Bytes(f.Number), "Cause": cause,

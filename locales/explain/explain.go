@@ -9,6 +9,7 @@ import (
 	"github.com/qa-orch/qa-orch/core/atomicfile"
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/policy"
+	"github.com/qa-orch/qa-orch/core/regular"
 	"github.com/qa-orch/qa-orch/core/settings"
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
 	"github.com/qa-orch/qa-orch/locales"
@@ -24,11 +25,11 @@ var (
 	modelsWords = locales.NewFamily("explain.models.", "syntax", "unknown_key", "missing", "value", "duplicate")
 
 	storeWords = locales.NewFamily("explain.store.",
-		"is_folder", "is_symlink", "not_regular", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
+		"is_folder", "is_symlink", "not_regular", "second_name", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
 		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "no_folder", "failed")
 
 	storeRemedies = locales.NewFamily("explain.store-remedy.",
-		"is_folder", "is_symlink", "not_regular", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
+		"is_folder", "is_symlink", "not_regular", "second_name", "not_sqlite", "damaged", "newer_schema", "foreign_schema", "denied",
 		"read_only", "busy", "disk_full", "missing", "bad_row", "hot_journal", "no_folder", "failed")
 )
 
@@ -123,8 +124,14 @@ func File(p *locales.Printer, err error) string {
 
 func fileCause(p *locales.Printer, err error) string {
 	switch {
-	case errors.Is(err, atomicfile.ErrNotRegular):
+	case errors.Is(err, regular.ErrNotRegular):
 		return p.T("explain.not-regular")
+	case errors.Is(err, regular.ErrForeignLink):
+		return p.T("explain.foreign-link")
+	case errors.Is(err, regular.ErrLink):
+		return p.T("explain.link")
+	case errors.Is(err, regular.ErrNotFolder):
+		return p.T("cause.no-folder")
 	case errors.Is(err, atomicfile.ErrTooLarge):
 		return p.T("explain.too-large")
 	}

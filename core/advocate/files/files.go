@@ -17,9 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/qa-orch/qa-orch/core/advocate"
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 const (
@@ -171,24 +170,22 @@ func (f *Folder) List() ([]*advocate.Review, []Skipped, error) {
 	return reviews, skipped, nil
 }
 
-var (
-	errLink      = &advocate.Fault{Code: advocate.FaultLink}
-	errIrregular = &advocate.Fault{Code: advocate.FaultIrregular}
-)
-
 // read reads one review file. It follows no link and reads nothing but a regular file.
 func read(path, id string) (*advocate.Review, error) {
-	file, err := open(path)
-	if err != nil {
+	file, err := regular.OpenHere(path)
+	switch {
+	case errors.Is(err, regular.ErrLink):
+		return nil, &advocate.Fault{Code: advocate.FaultLink}
+	case errors.Is(err, regular.ErrNotRegular):
+		return nil, &advocate.Fault{Code: advocate.FaultIrregular}
+	case err != nil:
 		return nil, plain(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return nil, plain(err)
-	case !info.Mode().IsRegular():
-		return nil, errIrregular
 	case info.Size() > MaxBytes:
 		return nil, &advocate.Fault{Code: advocate.FaultTooLarge, Number: MaxBytes}
 	}
@@ -272,12 +269,16 @@ func syncDir(dir string) {
 // lock takes the lock of a review, waiting for whoever has it.
 func (f *Folder) lock(id string) (unlock func(), err error) {
 	dir := filepath.Join(f.dir, lockDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := regular.Folder(dir); err != nil {
 		return nil, trouble(dir, err)
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
-	l := flock.New(filepath.Join(dir, fmt.Sprintf("%02d", h.Sum32()%lockFiles)), flock.SetPermissions(0o600))
+	path := filepath.Join(dir, fmt.Sprintf("%02d", h.Sum32()%lockFiles))
+	l, err := regular.NewLock(path)
+	if err != nil {
+		return nil, trouble(path, err)
+	}
 	if err := l.Lock(); err != nil {
 		return nil, trouble(l.Path(), err)
 	}

@@ -14,11 +14,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/qa-orch/qa-orch/core/atomicfile"
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 // Limit is the size in bytes above which a file is not touched.
@@ -79,7 +81,7 @@ func sum(data []byte) string {
 
 // Open locks a file, which need not exist, and reads it.
 func (l Ledger) Open(ctx context.Context, path string) (*File, error) {
-	target, err := atomicfile.Resolve(path)
+	target, err := regular.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +91,13 @@ func (l Ledger) Open(ctx context.Context, path string) (*File, error) {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
 		target = filepath.Join(dir, filepath.Base(target))
 	}
-	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
+	if err := regular.Folder(l.Dir); err != nil {
 		return nil, err
 	}
 	f := &File{Path: path, ledger: l, target: target, key: sum([]byte(target))[:16]}
-	f.lock = flock.New(filepath.Join(l.Dir, f.key+".lock"), flock.SetPermissions(0o600))
+	if f.lock, err = regular.NewLock(filepath.Join(l.Dir, f.key+".lock")); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if ok, err := f.lock.TryLockContext(ctx, lockPoll); err != nil || !ok {
@@ -185,8 +189,9 @@ func (f *File) Prepare(pristine, table bool) (backup string, err error) {
 	return f.backupPath(), nil
 }
 
-// Put makes the file what after says. mode is for a file that did not exist, and
-// decides who may look into folders that must be made for it.
+// Put makes the file what after says. mode is for a file that did not exist,
+// less what the person's umask takes away, and decides who may look into folders
+// that must be made for it.
 func (f *File) Put(after []byte, mode fs.FileMode) error {
 	if !f.prepared {
 		panic("ledger: Put before Prepare")
@@ -226,7 +231,11 @@ func (f *File) write(after []byte, mode fs.FileMode) error {
 	if f.isThere && bytes.Equal(after, known) {
 		return nil
 	}
-	if err := atomicfile.Write(f.target, after, mode); err != nil {
+	put := atomicfile.Write // an existing file keeps its mode exactly
+	if !f.isThere {
+		put = atomicfile.WriteShared
+	}
+	if err := put(f.target, after, mode); err != nil {
 		return err
 	}
 	f.Data, f.isThere = after, true
@@ -308,7 +317,9 @@ func (f *File) remove() error {
 		return err
 	}
 	for i := len(f.note.Folders) - 1; i >= 0; i-- {
-		_ = os.Remove(f.note.Folders[i]) // one that others use is not empty and stays
+		if strings.HasPrefix(f.target, f.note.Folders[i]+string(filepath.Separator)) { // whatever the note says
+			_ = os.Remove(f.note.Folders[i]) // one that others use is not empty and stays
+		}
 	}
 	return f.forget()
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/qa-orch/qa-orch/core/atomicfile"
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 // sideSuffixes name the files that SQLite keeps beside a database.
@@ -37,11 +40,11 @@ func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
 	if err := checkSides(path); err != nil {
 		return nil, nil, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.OpenHere(path)
 	if err != nil {
 		return nil, nil, unusable(path, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	header = make([]byte, headerSize)
 	n, err := io.ReadFull(f, header)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -57,6 +60,27 @@ func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
 		return nil, nil, &Unusable{Reason: Damaged, Path: path}
 	}
 	return info, header, nil
+}
+
+// checkOpened refuses a database that SQLite has opened through a link: it
+// follows one that somebody has put there since checkFile.
+func checkOpened(ctx context.Context, db *sql.DB, path string, checked fs.FileInfo) error {
+	var opened string
+	if err := db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&opened); err != nil {
+		return err
+	}
+	info, err := os.Lstat(opened) // SQLite has resolved the links in the name
+	if err != nil {
+		return err
+	}
+	if os.SameFile(info, checked) {
+		return nil
+	}
+	// Another file that was put in its place meanwhile is noticed by the next call.
+	if now, err := os.Lstat(path); err == nil && os.SameFile(now, info) {
+		return nil
+	}
+	return &Unusable{Reason: IsSymlink, Path: path}
 }
 
 // checkSides refuses side files that are no regular files.
@@ -79,6 +103,10 @@ func badMode(info fs.FileInfo) Reason {
 		return IsSymlink
 	case !mode.IsRegular():
 		return NotRegular
+	case regular.Names(info) > 1:
+		// What is written here would change under the other name too, and SQLite
+		// keeps side files for one name only.
+		return SecondName
 	}
 	return ""
 }
@@ -116,7 +144,7 @@ func tighten(path string) error {
 		if err != nil || info.Mode().Perm()&0o077 == 0 {
 			continue
 		}
-		if err := os.Chmod(name, info.Mode().Perm()&0o600); err != nil {
+		if err := regular.Chmod(name, info.Mode().Perm()&0o600); err != nil {
 			return unusable(path, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/qa-orch/qa-orch/core/regular"
 	"github.com/qa-orch/qa-orch/core/review"
 )
 
@@ -125,26 +126,36 @@ func copyOf(path string) (folder string, err error) {
 		return "", err
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		var data []byte
-		if data, err = os.ReadFile(path + suffix); err == nil {
-			err = os.WriteFile(filepath.Join(folder, copyName+suffix), data, 0o600)
-		}
-		if err != nil {
-			os.RemoveAll(folder)
+		if err := copyFile(filepath.Join(folder, copyName+suffix), path+suffix); err != nil {
+			_ = os.RemoveAll(folder)
 			return "", err
 		}
 	}
 	return folder, nil
 }
 
+func copyFile(to, from string) error {
+	in, err := regular.OpenHere(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
 // hasFrames reports whether the -wal holds more than its own header.
 func hasFrames(path string) bool {
 	const headerSize = 32
-	f, err := os.Open(path + "-wal")
+	f, err := regular.OpenHere(path + "-wal")
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil || info.Size() <= headerSize {
 		return false
@@ -184,11 +195,11 @@ func stampOf(path string) stamp {
 // hotJournal reports whether a rollback journal waits to be played back, which
 // only a writer can do. A journal that SQLite is done with is empty or zeroed.
 func hotJournal(path string) bool {
-	f, err := os.Open(path + "-journal")
+	f, err := regular.OpenHere(path + "-journal")
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var first [1]byte
 	n, _ := f.Read(first[:])
 	return n == 1 && first[0] != 0

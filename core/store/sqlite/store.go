@@ -204,6 +204,9 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		db.SetMaxOpenConns(1)
 		db.SetMaxIdleConns(1)
 	}
+	if err := checkOpened(ctx, h.write, path, info); err != nil {
+		return nil, err
+	}
 	// The schema is looked at before anything is written: a file that isn't ours
 	// keeps its bytes.
 	empty, err := checkSchema(ctx, h.write, path)

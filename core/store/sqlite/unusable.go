@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	driver "modernc.org/sqlite"
+
+	"github.com/qa-orch/qa-orch/core/regular"
 )
 
 // Reason says why a store file can't be used.
@@ -17,6 +19,7 @@ const (
 	IsFolder      Reason = "is_folder"      // the path is a folder
 	IsSymlink     Reason = "is_symlink"     // the path or a side file is a symbolic link
 	NotRegular    Reason = "not_regular"    // a device, pipe or socket
+	SecondName    Reason = "second_name"    // the file or a side file has another name, a hard link
 	NoFolder      Reason = "no_folder"      // the path leads through a file
 	NotSQLite     Reason = "not_sqlite"     // no SQLite database
 	Damaged       Reason = "damaged"        // a SQLite database with broken or missing parts
@@ -46,6 +49,7 @@ func (u *Unusable) Error() string {
 		IsFolder:      "the path is a folder, not a file",
 		IsSymlink:     "the path or one of its side files is a symbolic link",
 		NotRegular:    "the path is not a regular file",
+		SecondName:    "the file or one of its side files has a second name (a hard link)",
 		NoFolder:      "a part of the path is a file, not a folder",
 		NotSQLite:     "the file is not a SQLite database",
 		Damaged:       "the database is damaged",
@@ -115,6 +119,10 @@ func unusable(path string, err error) error {
 		u.Reason = Denied
 	}
 	switch {
+	case errors.Is(err, regular.ErrLink):
+		u.Reason = IsSymlink
+	case errors.Is(err, regular.ErrNotRegular):
+		u.Reason = NotRegular
 	case errors.Is(err, fs.ErrPermission):
 		u.Reason = Denied
 	case errors.Is(err, syscall.ENOTDIR):
