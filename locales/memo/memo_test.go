@@ -9,30 +9,13 @@ import (
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/memo"
-	"github.com/qa-orch/qa-orch/locales/play"
+	"github.com/qa-orch/qa-orch/locales/play/playtest"
 )
 
 // played returns the performance of a mode, complete.
 func played(t *testing.T, lang locales.Lang, mode advocate.Mode) *advocate.Review {
 	t.Helper()
-	s, err := play.In(lang)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := advocate.New("rev-play", s.Claim, mode, s.Context, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r.Status == advocate.Active {
-		items, err := play.Submission(s.Of(r.Phase()).Items)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Submit(items, time.Unix(0, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return r
+	return playtest.Review(t, lang, "rev-play", "", mode, playtest.All, time.Unix(0, 0))
 }
 
 // A person and a client read the same English memo.

@@ -13,7 +13,7 @@ import (
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/memo"
-	"github.com/qa-orch/qa-orch/locales/play"
+	"github.com/qa-orch/qa-orch/locales/play/playtest"
 	"github.com/qa-orch/qa-orch/tui/page"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
@@ -26,27 +26,7 @@ var (
 // played returns the performance of a mode, complete, with a claim of its own.
 func played(t *testing.T, lang locales.Lang, mode advocate.Mode, claim string) advocate.Document {
 	t.Helper()
-	s, err := play.In(lang)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if claim == "" {
-		claim = s.Claim
-	}
-	r, err := advocate.New("rev-play", claim, mode, claim, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r.Status == advocate.Active {
-		items, err := play.Submission(s.Of(r.Phase()).Items)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Submit(items, time.Unix(0, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return r.Document(memo.Labels(locales.New(lang)))
+	return playtest.Review(t, lang, "rev-play", claim, mode, playtest.All, time.Unix(0, 0)).Document(memo.Labels(locales.New(lang)))
 }
 
 func TestEveryLineFits(t *testing.T) {

@@ -45,6 +45,14 @@ func (d *desk) wantSelected(when string, n int) {
 	}
 }
 
+// search types a query letter by letter.
+func (d *desk) search(query string) {
+	d.press("/")
+	for _, r := range query {
+		d.press(string(r))
+	}
+}
+
 func TestFilter(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
@@ -69,10 +77,7 @@ func TestFilter(t *testing.T) {
 		"no such session": "",
 	} {
 		d := lived(t, locales.En, 100, 30)
-		d.press("/")
-		for _, r := range query {
-			d.press(string(r))
-		}
+		d.search(query)
 		ids := strings.Fields(d.shown())
 		slices.Sort(ids)
 		if got := strings.Join(ids, " "); got != want {

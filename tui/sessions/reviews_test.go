@@ -13,50 +13,21 @@ import (
 	"github.com/qa-orch/qa-orch/core/advocate/files"
 	"github.com/qa-orch/qa-orch/core/watch"
 	"github.com/qa-orch/qa-orch/locales"
-	"github.com/qa-orch/qa-orch/locales/play"
+	"github.com/qa-orch/qa-orch/locales/play/playtest"
 )
-
-// stressTest plays the performance of a mode through its first phases; all of them when phases is 9.
-func stressTest(t testing.TB, lang locales.Lang, id, claim string, mode advocate.Mode, phases int, at time.Time) *advocate.Review {
-	t.Helper()
-	s, err := play.In(lang)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if claim == "" {
-		claim = s.Claim
-	}
-	r, err := advocate.New(id, claim, mode, s.Context, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range phases {
-		if r.Status != advocate.Active {
-			break
-		}
-		items, err := play.Submission(s.Of(r.Phase()).Items)
-		if err == nil {
-			_, err = r.Submit(items, at)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return r
-}
 
 // stressTests are reviews in every state.
 func stressTests(t testing.TB, lang locales.Lang) watch.ReviewsState {
 	t.Helper()
-	gone := stressTest(t, lang, "rev-gone", "The portal goes out on Thursday \x1b[2J\u202e", advocate.Assumptions, 0, noon.Add(-26*time.Hour))
+	gone := playtest.Review(t, lang, "rev-gone", "The portal goes out on Thursday \x1b[2J\u202e", advocate.Assumptions, 0, noon.Add(-26*time.Hour))
 	if _, err := gone.Abandon("withdrawn", noon.Add(-25*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	return watch.ReviewsState{
 		Reviews: []*advocate.Review{
-			stressTest(t, lang, "rev-whol", "", advocate.Gauntlet, 9, noon.Add(-time.Minute)),
-			stressTest(t, lang, "rev-pre2", "", advocate.Premortem, 2, noon.Add(-time.Hour)),
-			stressTest(t, lang, "rev-stee", "We keep the old API for 👨‍👩‍👧 another year", advocate.Steelman, 9, noon.Add(-2*time.Hour)),
+			playtest.Review(t, lang, "rev-whol", "", advocate.Gauntlet, playtest.All, noon.Add(-time.Minute)),
+			playtest.Review(t, lang, "rev-pre2", "", advocate.Premortem, 2, noon.Add(-time.Hour)),
+			playtest.Review(t, lang, "rev-stee", "We keep the old API for 👨‍👩‍👧 another year", advocate.Steelman, playtest.All, noon.Add(-2*time.Hour)),
 			gone,
 		},
 		Skipped: []files.Skipped{{File: "notes.json", Fault: &advocate.Fault{Code: advocate.FaultName}}},
@@ -123,10 +94,7 @@ func TestReviewsFilter(t *testing.T) {
 		"устояло": "rev-stee", "needs revision": "rev-whol", "abandoned": "rev-gone", "no such": "",
 	} {
 		d := reviewed(t, locales.En, 80, 24)
-		d.press("/")
-		for _, r := range query {
-			d.press(string(r))
-		}
+		d.search(query)
 		if got := d.reviewIDs(); got != want {
 			t.Errorf("%q finds %q, want %q", query, got, want)
 		}
@@ -143,7 +111,7 @@ func TestReviewsSelectionSurvives(t *testing.T) {
 	d := reviewed(t, locales.En, 80, 24)
 	d.press("down", "down")
 	s := stressTests(t, locales.En)
-	s.Reviews = append([]*advocate.Review{stressTest(t, locales.En, "rev-new1", "", advocate.Steelman, 0, noon)}, s.Reviews...)
+	s.Reviews = append([]*advocate.Review{playtest.Review(t, locales.En, "rev-new1", "", advocate.Steelman, 0, noon)}, s.Reviews...)
 	d.Update(reviewsMsg{s})
 	if r := d.rev.current(); r == nil || r.ID != "rev-stee" {
 		t.Errorf("selected %v", r)
@@ -201,7 +169,7 @@ func BenchmarkReviews(b *testing.B) {
 	d := reviewed(b, locales.Ru, 160, 50)
 	s := stressTests(b, locales.Ru)
 	for i := range 5000 {
-		s.Reviews = append(s.Reviews, stressTest(b, locales.Ru, fmt.Sprintf("rev-%04d", i), "", advocate.Premortem, 1, noon.Add(-time.Hour)))
+		s.Reviews = append(s.Reviews, playtest.Review(b, locales.Ru, fmt.Sprintf("rev-%04d", i), "", advocate.Premortem, 1, noon.Add(-time.Hour)))
 	}
 	d.Update(reviewsMsg{s})
 	b.Run("down", func(b *testing.B) {

@@ -167,144 +167,81 @@ func lived(t testing.TB, lang locales.Lang, w, h int) *desk {
 	return d
 }
 
+// scene makes a dashboard in a state that deserves a look.
+type scene func(t testing.TB, lang locales.Lang, w, h int) *desk
+
+// then goes on from a scene with keys.
+func (s scene) then(keys ...string) scene {
+	return s.with(func(_ testing.TB, d *desk) { d.press(keys...) })
+}
+
+// with goes on from a scene.
+func (s scene) with(next func(testing.TB, *desk)) scene {
+	return func(t testing.TB, lang locales.Lang, w, h int) *desk {
+		d := s(t, lang, w, h)
+		next(t, d)
+		return d
+	}
+}
+
+var (
+	fresh scene = newDesk
+	live  scene = lived
+	memos scene = reviewed
+)
+
+// failing is a dashboard whose store can't be read.
+func failing(reason sqlite.Reason) scene {
+	return fresh.with(func(_ testing.TB, d *desk) { d.fails(reason) })
+}
+
 // scenes are every view and every state that deserves a look.
 var scenes = map[string]struct {
 	sizes []string
-	make  func(t testing.TB, lang locales.Lang, w, h int) *desk
+	make  scene
 }{
-	"list": {all, lived},
-	"detail": {all, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("down", "down", "enter")
-		return d
-	}},
-	"detail-escalated": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("s", "s", "s", "/", string(catalog.Security), "enter", "enter")
-		return d
-	}},
-	"detail-waiting": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("f", "f", "enter")
-		return d
-	}},
-	"detail-stopped": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("f", "f", "f", "enter")
-		return d
-	}},
-	"detail-gone": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("f", "f", "f", "f", "enter")
-		return d
-	}},
-	"policy": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("2"); return d }},
-	"policy-changes": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("2")
-		p := policy.Default()
-		p.Provider = catalog.Anthropic
-		for _, s := range policy.Stages() {
-			p.SetStage(s, policy.Choice{Model: "claude-opus-5", Reasoning: catalog.ReasoningHigh})
-		}
-		p.Deep.Model = "claude-next-1"
-		state := watch.PolicyState{Policy: p, Usable: true, Configured: true, Models: catalog.Builtin()}
-		d.Update(policyMsg{state})
-		d.now = d.now.Add(time.Minute)
-		_, state.Err = policy.Parse([]byte("{\n  \"provider\": \"acme\"\n}"), catalog.Builtin())
-		d.Update(policyMsg{state})
-		return d
-	}},
-	"catalogue": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("3"); return d }},
-	"catalogue-profile": {all, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("3", "down", "down", "enter")
-		return d
-	}},
-	"catalogue-bundle": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("3", "end", "up", "enter")
-		return d
-	}},
-	"catalogue-search": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("3", "/", "r", "u", "b", "y")
-		return d
-	}},
-	"catalogue-nothing": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("3", "/", "zzz", "enter")
-		return d
-	}},
-	"reviews": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { return reviewed(t, l, w, h) }},
-	"reviews-memo": {all, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := reviewed(t, l, w, h)
-		d.press("enter")
-		return d
-	}},
-	"reviews-actions": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := reviewed(t, l, w, h)
-		d.press("enter")
+	"list":              {all, live},
+	"detail":            {all, live.then("down", "down", "enter")},
+	"detail-escalated":  {roomy, live.then("s", "s", "s", "/", string(catalog.Security), "enter", "enter")},
+	"detail-waiting":    {roomy, live.then("f", "f", "enter")},
+	"detail-stopped":    {roomy, live.then("f", "f", "f", "enter")},
+	"detail-gone":       {roomy, live.then("f", "f", "f", "f", "enter")},
+	"policy":            {all, live.then("2")},
+	"policy-changes":    {roomy, live.then("2").with(policyChanges)},
+	"catalogue":         {all, live.then("3")},
+	"catalogue-profile": {all, live.then("3", "down", "down", "enter")},
+	"catalogue-bundle":  {roomy, live.then("3", "end", "up", "enter")},
+	"catalogue-search":  {roomy, live.then("3", "/", "r", "u", "b", "y")},
+	"catalogue-nothing": {roomy, live.then("3", "/", "zzz", "enter")},
+	"reviews":           {all, memos},
+	"reviews-memo":      {all, memos.then("enter")},
+	"reviews-actions": {roomy, memos.then("enter").with(func(_ testing.TB, d *desk) {
 		d.screen()
 		d.press("end")
-		return d
-	}},
-	"reviews-active": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := reviewed(t, l, w, h)
-		d.press("down", "enter")
-		return d
-	}},
-	"reviews-filter": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := reviewed(t, l, w, h)
-		d.press("/", "п", "р", "е", "м")
-		return d
-	}},
-	"reviews-none": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("4")
+	})},
+	"reviews-active": {roomy, memos.then("down", "enter")},
+	"reviews-filter": {roomy, memos.then("/", "п", "р", "е", "м")},
+	"reviews-none": {roomy, live.then("4").with(func(_ testing.TB, d *desk) {
 		d.Update(reviewsMsg{})
-		return d
-	}},
-	"reviews-reading": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("4"); return d }},
-	"reviews-broken": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("4")
+	})},
+	"reviews-reading": {roomy, live.then("4")},
+	"reviews-broken": {roomy, live.then("4").with(func(_ testing.TB, d *desk) {
 		d.Update(reviewsMsg{watch.ReviewsState{
 			Err: &advocate.Error{Code: advocate.FolderTrouble, File: "/home/ada/.mcp-devils-advocate", Cause: fs.ErrPermission},
 		}})
-		return d
-	}},
-	"help": {all, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("?"); return d }},
-	"filter": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("/", "r", "e", "v")
-		return d
-	}},
-	"paused": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("p")
-		d.passes(time.Minute)
-		return d
-	}},
-	"copied": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk { d := lived(t, l, w, h); d.press("y"); return d }},
+	})},
+	"help":   {all, live.then("?")},
+	"filter": {roomy, live.then("/", "r", "e", "v")},
+	"paused": {roomy, live.then("p").with(func(_ testing.TB, d *desk) { d.passes(time.Minute) })},
+	"copied": {roomy, live.then("y")},
 
-	"reading": {roomy, newDesk},
-	"none": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := newDesk(t, l, w, h)
-		d.reads(sqlite.Delta{})
-		return d
-	}},
-	"no-match": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
-		d.press("/", "zzz", "enter")
-		return d
-	}},
-	"off": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := newDesk(t, l, w, h)
+	"reading":  {roomy, fresh},
+	"none":     {roomy, fresh.with(func(_ testing.TB, d *desk) { d.reads(sqlite.Delta{}) })},
+	"no-match": {roomy, live.then("/", "zzz", "enter")},
+	"off": {roomy, fresh.with(func(_ testing.TB, d *desk) {
 		d.o.Configured = false
 		d.fails(sqlite.Missing)
-		return d
-	}},
+	})},
 	"missing":   {roomy, failing(sqlite.Missing)},
 	"foreign":   {roomy, failing(sqlite.ForeignSchema)},
 	"garbage":   {roomy, failing(sqlite.NotSQLite)},
@@ -315,37 +252,38 @@ var scenes = map[string]struct {
 	"symlink":   {roomy, failing(sqlite.IsSymlink)},
 	"read-only": {roomy, failing(sqlite.ReadOnly)},
 	"hot":       {roomy, failing(sqlite.HotJournal)},
-	"bad-rows": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := newDesk(t, l, w, h)
+	"bad-rows": {roomy, fresh.with(func(t testing.TB, d *desk) {
 		d.reads(sqlite.Delta{Put: sample(t)[:2], Bad: 3})
-		return d
-	}},
-	"busy": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := lived(t, l, w, h)
+	})},
+	"busy": {roomy, live.with(func(_ testing.TB, d *desk) {
 		d.fails(sqlite.Busy)
 		d.passes(3 * time.Second)
-		return d
-	}},
-	"vanished": {roomy, func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := newDesk(t, l, w, h)
+	})},
+	"vanished": {roomy, fresh.with(func(_ testing.TB, d *desk) {
 		d.reads(sqlite.Delta{})
 		d.fails(sqlite.Missing)
-		return d
-	}},
+	})},
+}
+
+// policyChanges plays a policy that is replaced, and then broken.
+func policyChanges(_ testing.TB, d *desk) {
+	p := policy.Default()
+	p.Provider = catalog.Anthropic
+	for _, s := range policy.Stages() {
+		p.SetStage(s, policy.Choice{Model: "claude-opus-5", Reasoning: catalog.ReasoningHigh})
+	}
+	p.Deep.Model = "claude-next-1"
+	state := watch.PolicyState{Policy: p, Usable: true, Configured: true, Models: catalog.Builtin()}
+	d.Update(policyMsg{state})
+	d.now = d.now.Add(time.Minute)
+	_, state.Err = policy.Parse([]byte("{\n  \"provider\": \"acme\"\n}"), catalog.Builtin())
+	d.Update(policyMsg{state})
 }
 
 var (
 	all   = []string{"160x50", "120x40", "80x24", "50x20", "40x10", "20x5"}
 	roomy = []string{"120x40", "80x24", "40x10"}
 )
-
-func failing(reason sqlite.Reason) func(testing.TB, locales.Lang, int, int) *desk {
-	return func(t testing.TB, l locales.Lang, w, h int) *desk {
-		d := newDesk(t, l, w, h)
-		d.fails(reason)
-		return d
-	}
-}
 
 func size(t testing.TB, s string) (w, h int) {
 	if _, err := fmt.Sscanf(s, "%dx%d", &w, &h); err != nil {
