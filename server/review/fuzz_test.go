@@ -67,6 +67,9 @@ type whole struct {
 	*review.Server
 	witness *witness
 	schemas stdiotest.Schemas
+	first   []core.Session // what the store has before each run
+	ids     int            // of sessions so far
+	now     atomic.Int64   // milliseconds since T0
 }
 
 // states are the reports that lead to the sessions' states.
@@ -93,43 +96,55 @@ var states = func() [][]core.Report {
 	}
 }()
 
-func newWhole(t testing.TB) *whole {
-	t.Helper()
+func newWhole(tb testing.TB) *whole {
+	tb.Helper()
 	ctx := context.Background()
-	now := storetest.T0
-	id := 0
-	w := &witness{Store: store.NewMemory(), t: t}
-	path := filepath.Join(t.TempDir(), "model-policy.json")
-	o := orchestrator.New(w, policy.NewSource(path, filepath.Join(filepath.Dir(path), "models.toml"), nil),
+	memory := store.NewMemory()
+	w := &whole{witness: &witness{Store: memory, t: tb}}
+	path := filepath.Join(tb.TempDir(), "model-policy.json")
+	o := orchestrator.New(w.witness, policy.NewSource(path, filepath.Join(filepath.Dir(path), "models.toml"), nil),
 		orchestrator.Limits{TTL: storetest.TTL, MaxSessions: 12},
 		// Each call sees a later time: a refused one that renewed a lifetime would show.
-		orchestrator.WithClock(func() time.Time { now = now.Add(time.Millisecond); return now }),
-		orchestrator.WithIDs(func() string { id++; return storetest.ID(id) }))
+		orchestrator.WithClock(func() time.Time { return storetest.T0.Add(time.Duration(w.now.Add(1)) * time.Millisecond) }),
+		orchestrator.WithIDs(func() string { w.ids++; return storetest.ID(w.ids) }))
 	for n, reports := range append(states, states[len(states)-1]) {
 		if _, err := o.Start(ctx, catalog.OrdinaryReview); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, r := range reports {
 			if _, err := o.Advance(ctx, storetest.ID(n+1), r); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 		}
 	}
 	if _, err := o.Finish(ctx, storetest.ID(len(states)+1), core.Blocked); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	// And one that is over.
-	now = now.Add(-storetest.TTL)
+	w.now.Store(-storetest.TTL.Milliseconds())
 	if _, err := o.Start(ctx, catalog.OtherTask); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	now = now.Add(storetest.TTL)
-	s, err := review.New(o, review.Options{Tools: settings.ExtendedTools, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	if w.first, err = memory.List(ctx, time.Time{}); err != nil {
+		tb.Fatal(err)
 	}
-	w.changes = 0
-	return &whole{Server: s, witness: w}
+	if w.Server, err = review.New(o, review.Options{Tools: settings.ExtendedTools, Version: "test"}); err != nil {
+		tb.Fatal(err)
+	}
+	w.schemas = stdiotest.SchemasOf(tb, w.MCP)
+	return w
+}
+
+// reset makes the store and the clock what they were at first.
+func (w *whole) reset(t testing.TB) {
+	memory := store.NewMemory()
+	for _, s := range w.first {
+		memory.Put(s)
+	}
+	*w.witness = witness{Store: memory, t: t}
+	w.ids = len(w.first)
+	w.now.Store(time.Minute.Milliseconds())
 }
 
 // check holds an answer to what is true of every one; tool is what it answers.
@@ -175,13 +190,12 @@ func (w *whole) free(t testing.TB) {
 // FuzzLines sends lines through the whole server: transport, library, tools,
 // orchestrator, store.
 func FuzzLines(f *testing.F) {
-	schemas := stdiotest.SchemasOf(f, newWhole(f).MCP)
+	w := newWhole(f)
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		if len(lines) > 16<<10 {
 			return
 		}
-		w := newWhole(t)
-		w.schemas = schemas
+		w.reset(t)
 		known := 0             // changes, as of the last call's answer; calls come one after the other
 		var unsure atomic.Bool // whether all calls' answers are known to be such
 		stdiotest.Exchange(t, w.MCP, stdiotest.Plant(lines), func(a *stdiotest.Answer) {
@@ -204,7 +218,7 @@ func FuzzLines(f *testing.F) {
 
 // FuzzArguments calls one tool with any arguments.
 func FuzzArguments(f *testing.F) {
-	schemas := stdiotest.SchemasOf(f, newWhole(f).MCP)
+	w := newWhole(f)
 	tools := []string{
 		review.PrepareTool, review.StartTool, review.AdvanceTool, review.GetTool, review.FinishTool, review.ListTool, review.PolicyTool,
 	}
@@ -212,8 +226,7 @@ func FuzzArguments(f *testing.F) {
 		if len(arguments) > 16<<10 {
 			return
 		}
-		w := newWhole(t)
-		w.schemas = schemas
+		w.reset(t)
 		tool := tools[int(pick)%len(tools)]
 		answers := stdiotest.Exchange(t, w.MCP, stdiotest.Call("1", tool, stdiotest.Plant(arguments)), nil)
 		a := &answers[0]

@@ -74,6 +74,10 @@ func (r *Request) Tool() string {
 	return p.Name
 }
 
+// failed begins the message of an answer where the library or a handler broke
+// down, in a panic for one; other errors have words of their own.
+const failed = "the request could not be carried out"
+
 // expect says what a line asks for: an answer with that id ("null" where the line
 // has none that can be used), or "" for none; and the request that it is, if it is one.
 func expect(line []byte) (id string, req *Request) {
@@ -174,7 +178,7 @@ func (w *writer) read(line string) Answer {
 		a.Error = new(mcp.JSONRPCErrorDetails)
 		if err := json.Unmarshal(fields["error"], a.Error); err != nil || a.Error.Code == 0 || len(a.Error.Message) < 10 {
 			w.t.Errorf("no error of JSON-RPC: %q, %v", line, err)
-		} else if a.Error.Code == mcp.INTERNAL_ERROR {
+		} else if strings.HasPrefix(a.Error.Message, failed) {
 			w.t.Errorf("the server failed: %q", line)
 		}
 	case fields["method"] != nil && fields["id"] == nil && json.Unmarshal(fields["method"], &a.Method) == nil:
@@ -264,9 +268,9 @@ func (s Schemas) Result(t testing.TB, tool string, result json.RawMessage) (stru
 	return r.Structured, ""
 }
 
-// Call writes the line of a tool call. Arguments that are no JSON are sent as a string.
+// Call writes the line of a tool call. Arguments that are no JSON on one line are sent as a string.
 func Call(id, tool string, arguments []byte) []byte {
-	if !json.Valid(arguments) || bytes.ContainsAny(arguments, "\n\r") {
+	if !json.Valid(arguments) || !utf8.Valid(arguments) || bytes.ContainsAny(arguments, "\n\r") {
 		arguments, _ = json.Marshal(string(arguments))
 	}
 	name, _ := json.Marshal(tool)
