@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -97,10 +99,35 @@ type contact struct {
 	Version string
 	Tools   []string
 	Err     error // why it did not answer
+	Untried bool  // it was not started: who wrote the entry is not known
 }
 
 // works reports whether the client's server starts and answers.
-func (c contact) works() bool { return c.Found.Err == nil && c.Alive && c.Err == nil }
+func (c contact) works() bool { return c.Found.Err == nil && c.Alive && c.Err == nil && !c.Untried }
+
+// ours reports whether an entry starts this program in a way that connect
+// writes. A project's file may come with the project, from anybody; whatever else
+// stands there is not started because somebody looks at it.
+func ours(e clients.Entry) bool {
+	self, err := os.Executable()
+	if err != nil || !filepath.IsAbs(e.Command) {
+		return false
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(e.Command)
+	if err != nil || !os.SameFile(a, b) {
+		return false
+	}
+	if args := strings.Join(e.Args, " "); args != "serve" && args != "advocate serve" {
+		return false
+	}
+	return !slices.ContainsFunc(e.Env, func(v clients.Variable) bool {
+		return len(withoutOurs([]string{v.Name + "="})) > 0
+	})
+}
 
 // contactLimit bounds how long a server may take to list its tools; a healthy
 // one takes some 30 ms.
@@ -173,6 +200,10 @@ func (a *App) contacts(ctx context.Context, s settings.Settings) ([]contact, err
 	defer os.RemoveAll(folder)
 	var out []contact
 	for _, f := range found {
+		if f.Err == nil && f.Scope == clients.Project && !ours(f.Entry) {
+			out = append(out, contact{Found: f, Untried: true})
+			continue
+		}
 		out = append(out, reach(ctx, f, folder))
 	}
 	return out, ctx.Err()
@@ -185,6 +216,7 @@ type contactJSON struct {
 	Server    string        `json:"server,omitempty"`
 	File      string        `json:"file"`
 	Command   string        `json:"command,omitempty"`
+	Tried     bool          `json:"tried"`
 	PathAlive bool          `json:"path_alive"`
 	Answers   bool          `json:"answers"`
 	Version   string        `json:"version,omitempty"`
@@ -195,7 +227,7 @@ type contactJSON struct {
 func (c contact) view() contactJSON {
 	v := contactJSON{
 		Client: c.Client.ID, Scope: c.Scope, Server: c.Name, File: c.Path, Command: c.Entry.Command,
-		PathAlive: c.Alive, Answers: c.works(), Version: c.Version, Tools: len(c.Tools),
+		Tried: c.Found.Err == nil && !c.Untried, PathAlive: c.Alive, Answers: c.works(), Version: c.Version, Tools: len(c.Tools),
 	}
 	if !c.works() {
 		v.Problem = c.problem(locales.New(locales.En))
@@ -208,6 +240,8 @@ func (c contact) problem(p *locales.Printer) string {
 	switch {
 	case c.Found.Err != nil:
 		return explain.Edit(p, c.Found.Err)
+	case c.Untried:
+		return p.T("connect.untried", locales.Vars{"Command": c.Entry.Command})
 	case !c.Alive:
 		return p.T("connect.dead-path", locales.Vars{"Path": c.Entry.Command, "Cause": p.Cause(c.Err)})
 	case errors.Is(c.Err, context.DeadlineExceeded):

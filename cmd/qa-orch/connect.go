@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -237,7 +236,7 @@ func (c *connecting) one(ctx context.Context, client *clients.Client) error {
 	if plan.Own != nil {
 		c.Println("  " + c.wrap(c.T("connect.own", locales.Vars{"Command": c.typed(locales.Inert(shellLine(plan.Own)))}), 2))
 	}
-	c.printDiff(plan.Before, plan.After)
+	c.printDiff(plan.Before, plan.After, shownOf(plan))
 	if c.DryRun {
 		return nil
 	}
@@ -265,7 +264,7 @@ func (c *connecting) one(ctx context.Context, client *clients.Client) error {
 // verify starts what the client's list says now.
 func (c *connecting) verify(ctx context.Context, plan *clients.Plan) {
 	found := clients.Found{Client: plan.Client, Scope: plan.Scope, Name: plan.Name, Path: plan.Path}
-	data, err := os.ReadFile(plan.Path)
+	data, err := ledger.Peek(plan.Path)
 	if err == nil {
 		var there bool
 		if found.Entry, there, err = plan.Client.Lookup(data, plan.Name); err == nil && !there {
@@ -293,68 +292,6 @@ func shellLine(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// context of a change within a line, in characters.
-const around = 24
-
-// printDiff prints what changes between two texts: an edit of ours is in one
-// place. Of lines that change in part, only the part is shown: what is beside it
-// may be a secret of another server.
-func (a *App) printDiff(before, after []byte) {
-	old, now := strings.SplitAfter(string(before), "\n"), strings.SplitAfter(string(after), "\n")
-	top := 0
-	for top < len(old) && top < len(now) && old[top] == now[top] {
-		top++
-	}
-	old, now = old[top:], now[top:]
-	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
-		old, now = old[:len(old)-1], now[:len(now)-1]
-	}
-	a.Println("  " + a.Theme().Paint(theme.Muted, a.T("connect.from-line", locales.Vars{"Line": top + 1})))
-	show := func(sign string, role theme.Role, lines, others []string) {
-		for i, line := range lines {
-			line = strings.TrimRight(line, "\r\n")
-			if line == "" && i == len(lines)-1 {
-				continue
-			}
-			other := ""
-			if len(others) > 0 {
-				other = strings.TrimRight(others[min(i, len(others)-1)], "\r\n")
-			}
-			a.Println("  " + a.Theme().Paint(role, sign+" "+locales.Inert(elide(line, other))))
-		}
-	}
-	show("-", theme.Bad, old, now)
-	show("+", theme.Good, now, old)
-}
-
-// elide leaves out of a long line what it has in common with other.
-func elide(line, other string) string {
-	a, b := []rune(line), []rune(other)
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	from, to := 0, len(a)
-	if head > 2*around {
-		from = head - around
-	}
-	if tail > 2*around {
-		to = len(a) - tail + around
-	}
-	out := string(a[from:to])
-	if from > 0 {
-		out = "…" + out
-	}
-	if to < len(a) {
-		out += "…"
-	}
-	return out
-}
-
 // list says where we are registered and whether that works.
 func (o *connectOptions) list(ctx context.Context, s settings.Settings) error {
 	all, err := o.contacts(ctx, s)
@@ -364,7 +301,7 @@ func (o *connectOptions) list(ctx context.Context, s settings.Settings) error {
 	if o.Client != "" {
 		all = slices.DeleteFunc(all, func(c contact) bool { return c.Client.ID != o.Client })
 	}
-	broken := slices.ContainsFunc(all, func(c contact) bool { return !c.works() })
+	broken := slices.ContainsFunc(all, func(c contact) bool { return !c.works() && !c.Untried })
 	if o.JSON {
 		views := []contactJSON{}
 		for _, c := range all {
@@ -377,7 +314,10 @@ func (o *connectOptions) list(ctx context.Context, s settings.Settings) error {
 		for _, c := range all {
 			o.heading(c.Client, c.Scope, c.Path)
 			role := theme.Good
-			if !c.works() {
+			switch {
+			case c.Untried:
+				role = theme.Attention
+			case !c.works():
 				role = theme.Bad
 			}
 			text := c.state(o.Printer)

@@ -16,28 +16,35 @@ func init() {
 	temporaryFolders = func() []string { return filepath.SplitList(os.Getenv("TEST_TEMPORARY")) }
 }
 
-func TestDiffShowsNoMoreThanWhatChanges(t *testing.T) {
+func TestDiffShowsOnlyWhatIsOurs(t *testing.T) {
 	t.Parallel()
+	const from = "  from line "
 	for _, c := range []struct{ name, before, after, want string }{
-		{"new file", "", "a\nb\n", "  from line 1 on:\n  + a\n  + b\n"},
-		{"lines", "a\nSECRET\nb\n", "a\nSECRET\nx\ny\nb\n", "  from line 3 on:\n  + x\n  + y\n"},
-		{"comma", "{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "  from line 2 on:\n  -   \"a\": 1\n  +   \"a\": 1,\n  +   \"b\": 2\n"},
+		{"new file", "", "a\nb\n", from + "1 on:\n  + a\n  + b\n"},
+		{"lines", "a\nSECRET\nb\n", "a\nSECRET\na\nb a\nb\n", from + "3 on:\n  + a\n  + b a\n"},
+		{"a comma", "{\n  \"S\": {\"T\": \"sk-1\"}\n}\n", "{\n  \"S\": {\"T\": \"sk-1\"},\n  \"a\": 2\n}\n", from + "2 on:\n  -   \"…\": {\"…\": \"…\"}\n  +   \"…\": {\"…\": \"…\"},\n  +   \"a\": …\n"},
+		{"a comment", "x = 1 # my sk-1, secret\n", "x = 1 # my sk-1, secret\na b\n", from + "2 on:\n  + a b\n"},
+		{"one word in part ours", "a-sk-1\n", "\n", from + "1 on:\n  - …\n"},
+		{"ours gone", "a \"sk-1\" \"sk 1\" b\n", "a b\n", from + "1 on:\n  - a \"…\" \"…\" b\n  + a b\n"},
 		{
 			"one line",
 			`{"x":"SECRET` + strings.Repeat("s", 40) + `","y":"` + strings.Repeat("-", 30) + `"}`,
-			`{"x":"SECRET` + strings.Repeat("s", 40) + `","y":"` + strings.Repeat("-", 30) + `","q":1}`,
-			"  from line 1 on:\n  - …" + strings.Repeat("-", 23) + `"}` + "\n  + …" + strings.Repeat("-", 23) + `","q":1}` + "\n",
+			`{"x":"SECRET` + strings.Repeat("s", 40) + `","y":"` + strings.Repeat("-", 30) + `","a":1}`,
+			from + "1 on:\n  - …\"}\n  + …\",\"a\":…}\n",
 		},
-		{"controls", "", "a\x1b[2J\n", "  from line 1 on:\n  + a" + locales.Inert("\x1b[2J") + "\n"},
+		{"endless", strings.Repeat("a", 3000) + "\n", "b\n", from + "1 on:\n  - …\n  + b\n"},
+		{"controls", "", "b\x1b[2J a\n", from + "1 on:\n  + …[… a\n"},
 	} {
 		app, out, _ := fakeApp(locales.En)
-		app.printDiff([]byte(c.before), []byte(c.after))
+		app.printDiff([]byte(c.before), []byte(c.after), shown{"a": true, "b": true})
 		if out.String() != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, out, c.want)
 		}
-		if strings.Contains(out.String(), "SECRET") {
-			t.Errorf("%s tells a secret", c.name)
-		}
+	}
+	app, out, _ := fakeApp(locales.En)
+	app.printDiff(nil, []byte("\x1b[2J\n"), shown{"\x1b": true, "2J": true})
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("%q", out)
 	}
 }
 

@@ -489,6 +489,10 @@ func (d *doctor) clients(ctx context.Context, s settings.Settings) {
 			d.fail("clients", text, func(p *locales.Printer) string {
 				return p.T("doctor.fix-list", locales.Vars{"Path": c.Path})
 			}, c.view())
+		case c.Untried:
+			d.info("clients", text, func(p *locales.Printer) string {
+				return p.T("doctor.untried", locales.Vars{"Path": c.Path, "Command": c.again()})
+			}, c.view())
 		case !c.works():
 			d.fail("clients", text, func(p *locales.Printer) string {
 				return p.T("doctor.reconnect", locales.Vars{"Command": c.again()})
