@@ -84,37 +84,34 @@ func newAdvocateList(a *App) *cobra.Command {
 	return cmd
 }
 
-func newAdvocateShow(a *App) *cobra.Command {
-	o := &advocateOptions{App: a}
+// ofOneReview makes a command that takes the id of a review.
+func ofOneReview(o *advocateOptions, name string, takes locales.Message, run func(*advocateOptions) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "show",
-		Args:              exactArgs(1, locales.M("help.advocate.show.args")),
+		Use:               name,
+		Args:              exactArgs(1, takes),
 		ValidArgsFunction: o.completeID,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.ID = args[0]
-			return runAdvocateShow(o)
+			return run(o)
 		},
 	}
 	addDataDir(cmd, o)
+	return cmd
+}
+
+func newAdvocateShow(a *App) *cobra.Command {
+	o := &advocateOptions{App: a}
+	cmd := ofOneReview(o, "show", locales.M("help.advocate.show.args"), runAdvocateShow)
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "")
 	return cmd
 }
 
 func newAdvocateReport(a *App) *cobra.Command {
 	o := &advocateOptions{App: a}
-	cmd := &cobra.Command{
-		Use:               "report",
-		Args:              exactArgs(1, locales.M("help.advocate.report.args")),
-		ValidArgsFunction: o.completeID,
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.ID = args[0]
-			return runAdvocateReport(o)
-		},
-	}
+	cmd := ofOneReview(o, "report", locales.M("help.advocate.report.args"), runAdvocateReport)
 	cmd.Flags().Var(oneOf(&o.Format, "md", string(advocate.Markdown), string(advocate.JSON)), "format", "")
 	cmd.Flags().StringVarP(&o.Output, "output", "o", "", "")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "")
-	addDataDir(cmd, o)
 	return cmd
 }
 

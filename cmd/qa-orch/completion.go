@@ -27,11 +27,11 @@ func newCompletion(a *App) *cobra.Command {
 		ValidArgs: names,
 		Args:      exactArgs(1, locales.M("help.completion.args")),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			generate, ok := shells[args[0]]
-			if !ok {
-				return misused(locales.M("error.argument-choice", locales.Vars{"Choices": locales.OneOf(names)}), cmd.CommandPath())
+			var shell string
+			if err := word(cmd, args, names, &shell); err != nil {
+				return err
 			}
-			return generate(cmd.Root(), a)
+			return shells[shell](cmd.Root(), a)
 		},
 	}
 }

@@ -53,18 +53,6 @@ func clientIDs(more ...string) []string {
 	return append(ids, more...)
 }
 
-// oneClient checks an optional argument that names a client.
-func oneClient(cmd *cobra.Command, args []string, target *string, ids []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if !slices.Contains(ids, args[0]) {
-		return misused(locales.M("error.argument-choice", locales.Vars{"Choices": locales.OneOf(ids)}), cmd.CommandPath())
-	}
-	*target = args[0]
-	return nil
-}
-
 func newConnectWith(o *connectOptions, run func(context.Context, *connectOptions) error) *cobra.Command {
 	ids := clientIDs(genericClient)
 	cmd := &cobra.Command{
@@ -73,7 +61,7 @@ func newConnectWith(o *connectOptions, run func(context.Context, *connectOptions
 		Args:      atMostArgs(1),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneClient(cmd, args, &o.Client, ids); err != nil {
+			if err := word(cmd, args, ids, &o.Client); err != nil {
 				return err
 			}
 			switch {
@@ -354,7 +342,7 @@ func newDisconnect(a *App) *cobra.Command {
 		Args:      exactArgs(1, locales.M("help.disconnect.args")),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneClient(cmd, args, &o.Client, ids); err != nil {
+			if err := word(cmd, args, ids, &o.Client); err != nil {
 				return err
 			}
 			return runDisconnect(cmd.Context(), o)

@@ -48,12 +48,11 @@ func newEval(a *App) *cobra.Command {
 
 func newEvalWith(o *evalOptions, list, show, check func(*evalOptions) error) *cobra.Command {
 	ids := eval.IDs()
-	find := func(cmd *cobra.Command, id string) error {
-		var ok bool
-		if o.Case, ok = eval.Find(id); !ok {
-			return misused(locales.M("error.argument-choice", locales.Vars{"Choices": o.Or(ids)}), cmd.CommandPath())
-		}
-		return nil
+	find := func(cmd *cobra.Command, args []string) error {
+		var id string
+		err := word(cmd, args, ids, &id)
+		o.Case, _ = eval.Find(id)
+		return err
 	}
 	group := &cobra.Command{Use: "eval", GroupID: groupLook}
 
@@ -65,7 +64,7 @@ func newEvalWith(o *evalOptions, list, show, check func(*evalOptions) error) *co
 		Args:      exactArgs(1, locales.M("help.eval.show.args")),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := find(cmd, args[0]); err != nil {
+			if err := find(cmd, args); err != nil {
 				return err
 			}
 			return show(o)
@@ -84,7 +83,7 @@ func newEvalWith(o *evalOptions, list, show, check func(*evalOptions) error) *co
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := find(cmd, args[0]); err != nil {
+			if err := find(cmd, args); err != nil {
 				return err
 			}
 			o.File = args[1]

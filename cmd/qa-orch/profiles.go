@@ -35,11 +35,8 @@ func newProfilesWith(o *profilesOptions, run func(*profilesOptions) error) *cobr
 		Args:      atMostArgs(1),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.Name = args[0]
-				if !catalog.Profile(o.Name).Valid() {
-					return misused(locales.M("error.argument-choice", locales.Vars{"Choices": o.Or(names)}), cmd.CommandPath())
-				}
+			if err := word(cmd, args, names, &o.Name); err != nil {
+				return err
 			}
 			return run(o)
 		},

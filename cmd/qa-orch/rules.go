@@ -34,7 +34,7 @@ func newRules(a *App) *cobra.Command {
 		Args:      atMostArgs(1),
 		ValidArgs: ids,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneClient(cmd, args, &o.Client, ids); err != nil {
+			if err := word(cmd, args, ids, &o.Client); err != nil {
 				return err
 			}
 			if o.Install && o.Remove {

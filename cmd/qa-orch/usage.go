@@ -139,6 +139,18 @@ func atMostArgs(most int) cobra.PositionalArgs {
 	}
 }
 
+// word takes the first argument, if there is one, which has to be one of the words.
+func word(cmd *cobra.Command, args, words []string, to *string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !slices.Contains(words, args[0]) {
+		return misused(locales.M("error.argument-choice", locales.Vars{"Choices": locales.OneOf(words)}), cmd.CommandPath())
+	}
+	*to = args[0]
+	return nil
+}
+
 // showable reports whether a mistyped word may be repeated: it is short and plain enough to be a
 // mistyped name and not a secret that slipped into the command line.
 func showable(word string) bool {

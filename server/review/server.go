@@ -58,6 +58,9 @@ func New(o *orchestrator.Orchestrator, opts Options) (*Server, error) {
 	if opts.Tools == settings.ExtendedTools {
 		list = append(list, h.extendedTools()...)
 	}
+	for i := range list {
+		list[i].Refuse = refuse
+	}
 	if err := tool.Register(s, list); err != nil {
 		return nil, err
 	}

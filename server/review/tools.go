@@ -35,7 +35,7 @@ func (h host) coreTools() []tool.Tool {
 			}},
 			Output:   checklistSchema(),
 			ReadOnly: true, Idempotent: true,
-			Run: h.prepare, Refuse: refuse,
+			Run: h.prepare,
 		},
 		{
 			Name:  StartTool,
@@ -49,7 +49,7 @@ func (h host) coreTools() []tool.Tool {
 					"What kind of QA work this is. It only decides recommended_bundles, a shortlist that narrows nothing and says nothing about risk; use other when nothing fits."),
 			}},
 			Output: sessionSchema(),
-			Run:    h.start, Refuse: refuse,
+			Run:    h.start,
 		},
 		{
 			Name:  AdvanceTool,
@@ -75,7 +75,7 @@ func (h host) coreTools() []tool.Tool {
 				signalsProperty(),
 			}},
 			Output: sessionSchema(),
-			Run:    h.advance, Refuse: refuse,
+			Run:    h.advance,
 		},
 		{
 			Name:  GetTool,
@@ -88,7 +88,7 @@ func (h host) coreTools() []tool.Tool {
 			}},
 			Output:   sessionSchema(),
 			ReadOnly: true, Idempotent: true,
-			Run: h.get, Refuse: refuse,
+			Run: h.get,
 		},
 		{
 			Name:  FinishTool,
@@ -104,7 +104,7 @@ func (h host) coreTools() []tool.Tool {
 			}},
 			Output:     sessionSchema(),
 			Idempotent: true,
-			Run:        h.finish, Refuse: refuse,
+			Run:        h.finish,
 		},
 	}
 }
@@ -119,7 +119,7 @@ func (h host) extendedTools() []tool.Tool {
 			Input:    tool.Schema{Type: "object"},
 			Output:   listSchema(),
 			ReadOnly: true, Idempotent: true,
-			Run: h.list, Refuse: refuse,
+			Run: h.list,
 		},
 		{
 			Name:  PolicyTool,
@@ -129,7 +129,7 @@ func (h host) extendedTools() []tool.Tool {
 			Input:    tool.Schema{Type: "object"},
 			Output:   policySchema(),
 			ReadOnly: true, Idempotent: true,
-			Run: h.modelPolicy, Refuse: refuse,
+			Run: h.modelPolicy,
 		},
 	}
 }

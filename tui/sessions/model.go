@@ -172,25 +172,13 @@ func (m *Model) follow() tea.Cmd {
 		return nil
 	}
 	m.waiting = true
-	feed, ctx := m.feed, m.ctx
-	return func() tea.Msg {
-		u, err := feed.Next(ctx, 0)
-		if err != nil {
-			return nil // the program has ended
-		}
-		return storeMsg{u}
-	}
+	feed := m.feed
+	return news(m.ctx, func(ctx context.Context) (watch.Update, error) { return feed.Next(ctx, 0) },
+		func(u watch.Update) tea.Msg { return storeMsg{u} })
 }
 
 func (m *Model) followPolicy() tea.Cmd {
-	feed, ctx := m.policy, m.ctx
-	return func() tea.Msg {
-		s, err := feed.Next(ctx)
-		if err != nil {
-			return nil
-		}
-		return policyMsg{s}
-	}
+	return news(m.ctx, m.policy.Next, func(s watch.PolicyState) tea.Msg { return policyMsg{s} })
 }
 
 // followReviews waits for news of the reviews while they are shown.
@@ -199,13 +187,17 @@ func (m *Model) followReviews() tea.Cmd {
 		return nil
 	}
 	m.waitingReviews = true
-	feed, ctx := m.reviews, m.ctx
+	return news(m.ctx, m.reviews.Next, func(s watch.ReviewsState) tea.Msg { return reviewsMsg{s} })
+}
+
+// news waits for the next news of a feed; there is none when the program has ended.
+func news[S any](ctx context.Context, next func(context.Context) (S, error), msg func(S) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
-		s, err := feed.Next(ctx)
+		s, err := next(ctx)
 		if err != nil {
 			return nil
 		}
-		return reviewsMsg{s}
+		return msg(s)
 	}
 }
 

@@ -241,24 +241,32 @@ func (p *pager) note(pr *locales.Printer) line {
 }
 
 func (p *pager) move(a action) bool {
+	to, ok := a.from(p.off, p.height, p.total)
+	if ok {
+		p.off = max(min(to, p.total-p.height), 0)
+	}
+	return ok
+}
+
+// from returns where an action that moves leads to from a line, with height lines in view and total
+// in all; that may be past the ends.
+func (a action) from(at, height, total int) (to int, moves bool) {
+	page := max(height-1, 1)
 	switch a {
 	case actUp:
-		p.off--
+		return at - 1, true
 	case actDown:
-		p.off++
+		return at + 1, true
 	case actPageUp:
-		p.off -= max(p.height-1, 1)
+		return at - page, true
 	case actPageDown:
-		p.off += max(p.height-1, 1)
+		return at + page, true
 	case actTop:
-		p.off = 0
+		return 0, true
 	case actBottom:
-		p.off = p.total
-	default:
-		return false
+		return total, true
 	}
-	p.off = max(min(p.off, p.total-p.height), 0)
-	return true
+	return at, false
 }
 
 // selection is what is chosen in a list and the part of it that is in view.
@@ -283,22 +291,10 @@ func (c *selection) jump(at int) {
 }
 
 func (c *selection) move(a action) bool {
-	switch a {
-	case actUp:
-		c.at--
-	case actDown:
-		c.at++
-	case actPageUp:
-		c.at -= max(c.height-1, 1)
-	case actPageDown:
-		c.at += max(c.height-1, 1)
-	case actTop:
-		c.at = 0
-	case actBottom:
-		c.at = c.total - 1
-	default:
-		return false
+	to, ok := a.from(c.at, c.height, c.total)
+	if ok {
+		c.at = to
+		c.set(c.total, c.height)
 	}
-	c.set(c.total, c.height)
-	return true
+	return ok
 }

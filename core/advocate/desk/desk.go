@@ -69,9 +69,14 @@ func (d *Desk) StartReview(claim string, mode advocate.Mode, context string) (*a
 
 // Submit checks and saves the items, as advocate.DecodeItems returns them.
 func (d *Desk) Submit(id string, items []any) (*advocate.SubmitResult, error) {
-	var result *advocate.SubmitResult
+	return change(d, id, func(r *advocate.Review, now time.Time) (*advocate.SubmitResult, error) { return r.Submit(items, now) })
+}
+
+// change carries out and saves a change of a review.
+func change[T any](d *Desk, id string, do func(*advocate.Review, time.Time) (*T, error)) (*T, error) {
+	var result *T
 	err := d.Folder.Update(id, func(r *advocate.Review) (err error) {
-		result, err = r.Submit(items, d.Now())
+		result, err = do(r, d.Now())
 		return err
 	})
 	if err != nil {
@@ -137,15 +142,7 @@ func (d *Desk) List() (*Listing, error) {
 
 // Abandon ends an unfinished review.
 func (d *Desk) Abandon(id, reason string) (*advocate.Abandonment, error) {
-	var done *advocate.Abandonment
-	err := d.Folder.Update(id, func(r *advocate.Review) (err error) {
-		done, err = r.Abandon(reason, d.Now())
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return done, nil
+	return change(d, id, func(r *advocate.Review, now time.Time) (*advocate.Abandonment, error) { return r.Abandon(reason, now) })
 }
 
 // Review reads the whole review, for those who show it themselves.

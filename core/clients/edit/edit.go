@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -140,6 +141,10 @@ func (f Format) HasTable(data []byte, container string) (bool, error) {
 // entry that v does not name are kept.
 func (f Format) Set(data []byte, p Path, v Object) ([]byte, error) {
 	return f.change(data, p, v, func(e editor, text []byte, eol string) ([]byte, error) {
+		old, found, err := e.get(text, p)
+		if err != nil || found && says(old, v) && len(old) == len(v) {
+			return text, err
+		}
 		return e.set(text, p, v, eol)
 	})
 }
@@ -193,6 +198,28 @@ func guard[T any](f Format, do func() (T, bool, error)) (out T, ok bool, err err
 		}
 	}()
 	return do()
+}
+
+// scalar spells a value that is no object. Lists are in brackets, with the gap
+// after their commas.
+func scalar(v any, quote func(string) string, gap string) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case Raw:
+		return string(v)
+	case []string:
+		words := make([]string, len(v))
+		for i, w := range v {
+			words[i] = quote(w)
+		}
+		return "[" + strings.Join(words, ","+gap) + "]"
+	}
+	panic("not a value of an entry")
 }
 
 // says reports whether got has every member of want with its value.

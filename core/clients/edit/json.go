@@ -170,37 +170,25 @@ func styleOf(data []byte, root *hujson.Value, eol string) jsonStyle {
 
 // render spells a value whose line is indented by indent.
 func (s jsonStyle) render(v any, indent string) string {
-	switch v := v.(type) {
-	case string:
-		return string(hujson.String(v))
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case Raw:
-		return string(v)
-	case []string:
-		words := make([]string, len(v))
-		for i, w := range v {
-			words[i] = string(hujson.String(w))
-		}
-		return "[" + strings.Join(words, ","+s.gap) + "]"
-	case Object:
-		if len(v) == 0 {
-			return "{}"
-		}
-		parts := make([]string, len(v))
-		inner := indent + s.unit
-		for i, m := range v {
-			parts[i] = string(hujson.String(m.Key)) + ":" + s.gap + s.render(m.Value, inner)
-		}
-		if s.flat {
-			return "{" + strings.Join(parts, ","+s.gap) + "}"
-		}
-		return "{" + s.eol + inner + strings.Join(parts, ","+s.eol+inner) + s.eol + indent + "}"
+	object, ok := v.(Object)
+	if !ok {
+		return scalar(v, jsonString, s.gap)
 	}
-	panic("not a value of an entry")
+	if len(object) == 0 {
+		return "{}"
+	}
+	parts := make([]string, len(object))
+	inner := indent + s.unit
+	for i, m := range object {
+		parts[i] = jsonString(m.Key) + ":" + s.gap + s.render(m.Value, inner)
+	}
+	if s.flat {
+		return "{" + strings.Join(parts, ","+s.gap) + "}"
+	}
+	return "{" + s.eol + inner + strings.Join(parts, ","+s.eol+inner) + s.eol + indent + "}"
 }
+
+func jsonString(s string) string { return string(hujson.String(s)) }
 
 func (e jsonEditor) set(data []byte, p Path, v Object, eol string) ([]byte, error) {
 	root, err := e.parse(data)

@@ -169,11 +169,6 @@ func (e tomlEditor) sections(data []byte, p Path) (list [][2]int, tables []bool,
 }
 
 func (e tomlEditor) set(data []byte, p Path, v Object, eol string) ([]byte, error) {
-	if old, found, err := e.get(data, p); err != nil {
-		return nil, err
-	} else if found && says(old, v) && len(old) == len(v) {
-		return data, nil
-	}
 	list, tables, err := e.sections(data, p)
 	if err != nil {
 		return nil, err
@@ -250,7 +245,7 @@ func tomlTable(path []string, v Object, eol string) string {
 	b.WriteString("[" + strings.Join(keys, ".") + "]" + eol)
 	for _, m := range v {
 		if _, ok := m.Value.(Object); !ok {
-			b.WriteString(tomlKey(m.Key) + " = " + tomlValue(m.Value) + eol)
+			b.WriteString(tomlKey(m.Key) + " = " + scalar(m.Value, tomlString, " ") + eol)
 		}
 	}
 	for _, m := range v {
@@ -285,24 +280,4 @@ func tomlString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
-}
-
-func tomlValue(v any) string {
-	switch v := v.(type) {
-	case string:
-		return tomlString(v)
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case Raw:
-		return string(v)
-	case []string:
-		words := make([]string, len(v))
-		for i, w := range v {
-			words[i] = tomlString(w)
-		}
-		return "[" + strings.Join(words, ", ") + "]"
-	}
-	panic("not a value of an entry")
 }

@@ -170,11 +170,6 @@ func (e yamlEditor) find(data []byte, p Path) (pl place, text []string, err erro
 }
 
 func (e yamlEditor) set(data []byte, p Path, v Object, eol string) ([]byte, error) {
-	if old, found, err := e.get(data, p); err != nil {
-		return nil, err
-	} else if found && says(old, v) && len(old) == len(v) {
-		return data, nil
-	}
 	pl, text, err := e.find(data, p)
 	if err != nil {
 		return nil, err
@@ -274,14 +269,8 @@ func yamlObject(v Object, indent int, eol string) string {
 			for _, s := range value {
 				b.WriteString(pad + "- " + yamlString(s) + eol)
 			}
-		case string:
-			b.WriteString(" " + yamlString(value) + eol)
-		case bool:
-			b.WriteString(" " + strconv.FormatBool(value) + eol)
-		case int:
-			b.WriteString(" " + strconv.Itoa(value) + eol)
 		default:
-			panic("not a value of an entry")
+			b.WriteString(" " + scalar(value, yamlString, "") + eol)
 		}
 	}
 	return b.String()
@@ -299,5 +288,5 @@ func yamlString(s string) string {
 			return s
 		}
 	}
-	return jsonStyle{}.render(s, "")
+	return jsonString(s)
 }
