@@ -60,7 +60,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return err
 	case errors.As(err, &unknown):
-		message = unknownFlag(unknown)
+		message = unknownFlag(cmd, unknown)
 	case errors.As(err, &missing):
 		message = locales.M("error.flag-needs-value", locales.Vars{"Flag": "--" + missing.GetFlag().Name})
 	case errors.As(err, &invalid):
@@ -69,7 +69,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misused(message, cmd.CommandPath())
 }
 
-func unknownFlag(err *pflag.NotExistError) locales.Message {
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) locales.Message {
 	name := err.GetSpecifiedName()
 	switch {
 	case !showable(name):
@@ -77,7 +77,31 @@ func unknownFlag(err *pflag.NotExistError) locales.Message {
 	case err.GetSpecifiedShortnames() != "":
 		return locales.M("error.unknown-flag", locales.Vars{"Flag": "-" + name})
 	}
-	return locales.M("error.unknown-flag", locales.Vars{"Flag": "--" + name})
+	return didYouMean(locales.M("error.unknown-flag", locales.Vars{"Flag": "--" + name}), "--", nearFlags(cmd, name))
+}
+
+// nearFlags returns the flags of a command that a mistyped name may stand for. What is near is
+// decided as for commands: by the library that finds those.
+func nearFlags(cmd *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/2)}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	return flags.SuggestionsFor(name)
+}
+
+// didYouMean adds to a problem the names that may have been meant, each behind the prefix.
+func didYouMean(problem locales.Message, prefix string, near []string) locales.Message {
+	if len(near) == 0 {
+		return problem
+	}
+	slices.Sort(near)
+	for i := range near {
+		near[i] = prefix + near[i]
+	}
+	return locales.M("error.did-you-mean", locales.Vars{"Problem": problem, "Near": locales.OneOf(near)})
 }
 
 func invalidValue(flag *pflag.Flag) locales.Message {
@@ -105,13 +129,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	message := locales.M("error.unknown-command-unnamed")
 	if name := args[0]; showable(name) {
 		message = locales.M("error.unknown-command", locales.Vars{"Command": cmd.CommandPath() + " " + name})
-		if near := cmd.SuggestionsFor(name); len(near) > 0 {
-			slices.Sort(near)
-			for i := range near {
-				near[i] = cmd.CommandPath() + " " + near[i]
-			}
-			message = locales.M("error.did-you-mean", locales.Vars{"Problem": message, "Commands": locales.OneOf(near)})
-		}
+		message = didYouMean(message, cmd.CommandPath()+" ", cmd.SuggestionsFor(name))
 	}
 	return misused(message, cmd.CommandPath())
 }

@@ -119,6 +119,30 @@ func TestFlagKindsAreExplained(t *testing.T) {
 	}
 }
 
+// A mistyped flag brings those that are near, of the command and of all commands.
+func TestMistypedFlagsGetASuggestion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lang locales.Lang
+		line string
+		says string // the whole message; what is not near is not offered
+	}{
+		{locales.En, "serve --storre x", "there is no flag --storre here; did you mean --store?"},
+		{locales.Ru, "serve --storre x", "флага --storre здесь нет; похоже на --store"},
+		{locales.En, "connect --no-stor", "there is no flag --no-stor here; did you mean --no-store?"},
+		{locales.En, "doctor --jsno", "there is no flag --jsno here; did you mean --json?"},
+		{locales.En, "doctor --lnag ru", "there is no flag --lnag here; did you mean --lang?"},
+		{locales.En, "doctor --frobnicate", "there is no flag --frobnicate here"},
+		{locales.En, "doctor --x", "there is no flag --x here"},
+		{locales.En, "doctor --sk-CANARY-0451", "there is no such flag here"},
+	} {
+		app, out, errs := fakeApp(c.lang, strings.Fields(c.line)...)
+		if code := run(app); code != exitUsage || out.Len() > 0 || !strings.HasPrefix(errs.String(), "qa-orch: "+c.says+"\n") {
+			t.Errorf("%s: exit code %d, %q, want %q", c.line, code, errs, c.says)
+		}
+	}
+}
+
 func TestChoiceTakesItsWords(t *testing.T) {
 	t.Parallel()
 	word := "red"
