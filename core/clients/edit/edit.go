@@ -78,6 +78,7 @@ type editor interface {
 	get(data []byte, p Path) (Object, bool, error)
 	set(data []byte, p Path, v Object, eol string) ([]byte, error)
 	remove(data []byte, p Path, container bool, eol string) ([]byte, error)
+	restore(data, from []byte, p Path, eol string) ([]byte, error)
 	decode(data []byte) (map[string]any, error)
 }
 
@@ -140,26 +141,57 @@ func (f Format) HasTable(data []byte, container string) (bool, error) {
 // entry that says the same already leaves data as it is. In JSON, members of the
 // entry that v does not name are kept.
 func (f Format) Set(data []byte, p Path, v Object) ([]byte, error) {
-	return f.change(data, p, v, func(e editor, text []byte, eol string) ([]byte, error) {
+	return f.change(data, p, func(e editor, text []byte, eol string) ([]byte, error) {
 		old, found, err := e.get(text, p)
 		if err != nil || found && says(old, v) && len(old) == len(v) {
 			return text, err
 		}
 		return e.set(text, p, v, eol)
+	}, func(e editor, out []byte) (bool, error) {
+		got, found, err := e.get(out, p)
+		return found && says(got, v), err
 	})
 }
 
 // Remove returns data without the entry at p. With container, what held the
 // entry goes too if nothing is left in it.
 func (f Format) Remove(data []byte, p Path, container bool) ([]byte, error) {
-	return f.change(data, p, nil, func(e editor, text []byte, eol string) ([]byte, error) {
+	return f.change(data, p, func(e editor, text []byte, eol string) ([]byte, error) {
 		return e.remove(text, p, container, eol)
+	}, func(e editor, out []byte) (bool, error) {
+		_, found, err := e.get(out, p)
+		return !found, err
 	})
+}
+
+// Restore returns data with the entry at p as it is written in from, in place of
+// the one that data has. Both must have one.
+func (f Format) Restore(data, from []byte, p Path) ([]byte, error) {
+	_, source, err := f.split(from)
+	if err != nil {
+		return nil, err
+	}
+	return f.change(data, p, func(e editor, text []byte, eol string) ([]byte, error) {
+		return e.restore(text, source, p, eol)
+	}, func(e editor, out []byte) (bool, error) {
+		before, err := e.decode(source)
+		if err != nil {
+			return false, err
+		}
+		after, err := e.decode(out)
+		return fmt.Sprintf("%#v", entryOf(before, p)) == fmt.Sprintf("%#v", entryOf(after, p)), err
+	})
+}
+
+// entryOf returns the entry at p of a decoded document.
+func entryOf(doc map[string]any, p Path) any {
+	container, _ := doc[p.Container].(map[string]any)
+	return container[p.Name]
 }
 
 // change carries out an edit and holds it to its promise: what comes out parses,
 // says of the entry what it should, and says the same of everything else.
-func (f Format) change(data []byte, p Path, want Object, do func(editor, []byte, string) ([]byte, error)) ([]byte, error) {
+func (f Format) change(data []byte, p Path, do func(editor, []byte, string) ([]byte, error), holds func(editor, []byte) (bool, error)) ([]byte, error) {
 	mark, text, err := f.split(data)
 	if err != nil {
 		return nil, err
@@ -174,8 +206,7 @@ func (f Format) change(data []byte, p Path, want Object, do func(editor, []byte,
 		if err != nil {
 			return nil, false, err
 		}
-		got, found, err := e.get(out, p)
-		if err != nil || found != (want != nil) || !says(got, want) {
+		if ok, err := holds(e, out); err != nil || !ok {
 			return nil, false, &Error{Code: Shape, Format: f, Key: p.Container}
 		}
 		after, err := e.decode(out)
@@ -285,6 +316,14 @@ func without(doc map[string]any, p Path) map[string]any {
 		delete(out, p.Container)
 	}
 	return out
+}
+
+// absent says that there is no entry to be put back, or none to put it in place of.
+func absent(f Format, p Path) error { return &Error{Code: Shape, Format: f, Key: p.Name} }
+
+// withEnds returns text with all its line ends made eol.
+func withEnds(text, eol string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", eol)
 }
 
 // splice returns data with [from, to) replaced.

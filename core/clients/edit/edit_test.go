@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,6 +163,125 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// byHand are files with an entry of our name that a person wrote. Those that are
+// loose are put back in other bytes, because the entry is scattered over the file.
+var byHand = map[Format][]struct {
+	text  string
+	loose bool
+}{
+	JSON: {
+		{text: `{"mcpServers":{"a":{},"qa-orch":{"command":"/by/hand"}}}`},
+		{text: "{\n  \"mcpServers\": {\n    // mine\n    \"qa-orch\" : { \"command\": \"/by/hand\", // why\n      \"n\": [1, 2.50, null], \"env\": {}, } , // end\n    \"b\": {}\n  },\n}\n"},
+		{text: "\xef\xbb\xbf{\r\n\t\"mcpServers\": {\r\n\t\t\"qa-orch\": {\r\n\t\t\t\"command\": \"x\"\r\n\t\t}\r\n\t}\r\n}"},
+		{text: `{"mcpServers":{"qa-orch":null}}`},
+		{text: `{"mcpServers": {"qa\u002dorch": "off", "b": {}}}`},
+	},
+	TOML: {
+		{text: "[mcp_servers.qa-orch] # mine\ncommand = '/by/hand' # why\nargs = [ \"a\",\n  \"b\", ]\nf = 1.50\nd = 2026-01-02\n\n[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[mcp_servers.b]\ncommand = \"x\"\n"},
+		{text: "[mcp_servers.b]\ncommand = \"x\"\n\n[mcp_servers.'qa-orch']\ncommand = \"y\""},
+		{text: "\xef\xbb\xbfa = 1\r\n\r\n[mcp_servers.qa-orch]\r\ncommand = \"y\"\r\n"},
+		{text: "[mcp_servers]\nqa-orch = {command = \"/by/hand\"} # why\nb.command = \"c\"\n"},
+		{text: "[mcp_servers]\nqa-orch.command = \"/by/hand\"\n"},
+		{text: "mcp_servers.qa-orch.command = \"x\"\n"},
+		{text: "mcp_servers.qa-orch.command = \"x\"\nz = 1\n\n[t]\n", loose: true},
+		{text: "[mcp_servers]\nb.command = \"c\"\nqa-orch.command = \"/by/hand\"\n\n[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[z]\n", loose: true},
+		{text: "[mcp_servers.qa-orch]\ncommand = \"x\"\n# between\n[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[z]\n", loose: true},
+		{text: "[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[z]\n\n[mcp_servers.qa-orch]\ncommand = \"x\"\n", loose: true},
+		{text: "[[mcp_servers.qa-orch]]\ncommand = \"x\"\n"},
+	},
+	YAML: {
+		{text: "extensions:\n    b: {}\n    # mine\n    qa-orch: # why\n        cmd: /by/hand\n        # in it\n        f: 1.50\n        text: |\n          two\n\n          lines\n    c: {}\n"},
+		{text: "base: &base\n  timeout: 3\nextensions:\n  qa-orch: {enabled: true, cmd: x}\n  b:\n    <<: *base\n"},
+		{text: "extensions:\n  b: {}\n  qa-orch:\n    cmd: x"},
+		{text: "extensions:\r\n  qa-orch:\r\n    cmd: x\r\n    args:\r\n    - y\r\n# end\r\n"},
+		{text: "extensions:\n  qa-orch:\n"},
+	},
+}
+
+func TestRestorePutsTheOldEntryBack(t *testing.T) {
+	t.Parallel()
+	for f, files := range byHand {
+		p, other := paths[f], Path{paths[f].Container, "zz-other"}
+		for _, c := range files {
+			text := []byte(c.text)
+			ours, err := f.Set(text, p, entry("/usr/bin/qa-orch"))
+			if err != nil {
+				t.Errorf("%q: set: %v", c.text, err)
+				continue
+			}
+			back, err := f.Restore(ours, text, p)
+			if err != nil || !c.loose && !bytes.Equal(back, text) {
+				t.Errorf("%v\n%q\nwant\n%q\nwas\n%q", err, back, text, ours)
+			}
+			// Somebody else adds an entry in between.
+			theirs, err := f.Set(ours, other, entry("/x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back, err = f.Restore(theirs, text, p); err != nil {
+				t.Errorf("%q: after others: %v", c.text, err)
+				continue
+			}
+			got, err := f.decodeAll(back)
+			before, _ := f.decodeAll(text)
+			if err != nil || !sameBut(got, before, other) {
+				t.Errorf("%q: after others: %v\n%q", c.text, err, back)
+			}
+			if v, found, err := f.Get(back, other); err != nil || !found || !says(v, entry("/x")) {
+				t.Errorf("%q: the others' entry is gone: %v\n%q", c.text, err, back)
+			}
+			want, err := f.Set(text, other, entry("/x"))
+			if err == nil && !c.loose && f != TOML && bytes.ContainsRune(text, '\n') && !bytes.Equal(back, want) {
+				t.Errorf("after others\n%q\nwant\n%q", back, want)
+			}
+		}
+	}
+}
+
+// An entry goes back into a file that others have laid out anew.
+func TestRestoreIntoAnotherLayout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		f                Format
+		from, data, want string
+	}{
+		{JSON, "{\r\n  \"mcpServers\": {\r\n    \"qa-orch\": {\r\n      \"a\": 1\r\n    }\r\n  }\r\n}", "{\n\"mcpServers\": {\"qa-orch\": {}}}\n", "{\n\"mcpServers\": {\"qa-orch\": {\n      \"a\": 1\n    }}}\n"},
+		{TOML, "[mcp_servers]\nqa-orch.a = 1", "b = 2\n\n[mcp_servers.qa-orch]\nc = 3\n", "b = 2\n\n[mcp_servers]\nqa-orch.a = 1\n"},
+		{TOML, "mcp_servers.qa-orch.a = 1\r\n", "b = 2\n[mcp_servers.qa-orch]\nc = 3\n[z]", "b = 2\nmcp_servers.qa-orch.a = 1\n[z]"},
+		{TOML, "mcp_servers.qa-orch.a = 1", "b = 2\n\n[mcp_servers.qa-orch]\nc = 3", "b = 2\nmcp_servers.qa-orch.a = 1"},
+		{YAML, "extensions:\n      qa-orch:\n          a: 1\n\n          b:\n          - x\n", "c: 1\nextensions:\n  qa-orch:\n    cmd: x\n  d: {}\n", "c: 1\nextensions:\n  qa-orch:\n      a: 1\n\n      b:\n      - x\n  d: {}\n"},
+		{YAML, "extensions:\n qa-orch:\n  a: 1", "extensions:\r\n    qa-orch: {}\r\n", "extensions:\r\n    qa-orch:\r\n     a: 1\r\n"},
+	} {
+		got, err := c.f.Restore([]byte(c.data), []byte(c.from), paths[c.f])
+		if err != nil || string(got) != c.want {
+			t.Errorf("%q into %q: %v\n%q\nwant\n%q", c.from, c.data, err, got, c.want)
+		}
+	}
+}
+
+func TestWhatCantBeRestoredIsRefused(t *testing.T) {
+	t.Parallel()
+	for f, files := range byHand {
+		p := paths[f]
+		with := []byte(files[0].text)
+		without, err := f.Remove(with, p, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refusal *Error
+		for _, c := range [][2][]byte{{with, without}, {without, with}, {with, []byte("{")}, {with, nil}, {nil, with}, {with, []byte("\xff\xfe")}} {
+			if out, err := f.Restore(c[0], c[1], p); !errors.As(err, &refusal) {
+				t.Errorf("%s: %v\n%s", f, err, out)
+			}
+		}
+	}
+	// What it leans on is gone.
+	from := "base: &base\n  a: 1\nextensions:\n  qa-orch:\n    <<: *base\n"
+	if out, err := YAML.Restore([]byte("extensions:\n  qa-orch:\n    cmd: x\n"), []byte(from), paths[YAML]); err == nil {
+		t.Errorf("%s", out)
+	}
+}
+
 func TestGet(t *testing.T) {
 	t.Parallel()
 	for f, p := range paths {
@@ -187,6 +307,9 @@ func fuzz(f *testing.F, format Format) {
 		for _, data := range corpus(f, format, suffix) {
 			f.Add(data)
 		}
+	}
+	for _, c := range byHand[format] {
+		f.Add([]byte(c.text))
 	}
 	p := paths[format]
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -220,6 +343,16 @@ func fuzz(f *testing.F, format Format) {
 					t.Fatalf("bytes are lost\n%q\n%q", data, out)
 				}
 				rest = rest[i+1:]
+			}
+		}
+		if _, hadEntry, _ := format.Get(data, p); hadEntry {
+			restored, err := format.Restore(out, data, p)
+			if err != nil {
+				t.Fatalf("can't be put back: %v\n%q\n%q", err, data, out)
+			}
+			again, err := format.decodeAll(restored)
+			if err != nil || fmt.Sprintf("%#v", again) != fmt.Sprintf("%#v", before) {
+				t.Fatalf("put back as something else: %v\n%q\n%q", err, data, restored)
 			}
 		}
 		back, err := format.Remove(out, p, !had)

@@ -300,6 +300,34 @@ func (e jsonEditor) remove(data []byte, p Path, container bool, _ string) ([]byt
 	return data, nil
 }
 
+// value returns the entry's value.
+func (e jsonEditor) value(data []byte, p Path) (*hujson.Value, error) {
+	root, err := e.parse(data)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	container, i, err := e.find(root, p)
+	if err != nil || container == nil || i < 0 {
+		return nil, err
+	}
+	return &container.Value.(*hujson.Object).Members[i].Value, nil
+}
+
+func (e jsonEditor) restore(data, from []byte, p Path, eol string) ([]byte, error) {
+	old, err := e.value(from, p)
+	if err != nil {
+		return nil, err
+	}
+	now, err := e.value(data, p)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil || now == nil {
+		return nil, absent(JSON, p)
+	}
+	return splice(data, now.StartOffset, now.EndOffset, withEnds(string(from[old.StartOffset:old.EndOffset]), eol)), nil
+}
+
 // drop takes member i out of an object, and the white space before it.
 func drop(data []byte, obj *hujson.Value, i int) []byte {
 	o := obj.Value.(*hujson.Object)

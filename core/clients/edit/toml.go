@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ type tomlEditor struct{}
 type statement struct {
 	header     bool
 	path       []string // of the table or of the key, from the root
+	table      []string // in which a key stands
 	start, end int      // whole lines
 	inline     bool     // the value is an inline table
 }
@@ -43,7 +45,7 @@ func (tomlEditor) parse(data []byte) ([]statement, error) {
 		s := statement{start: lineStart(data, first)}
 		if n.Kind == unstable.KeyValue {
 			last = int(n.Raw.Offset + n.Raw.Length)
-			s.path = append(append([]string{}, table...), keys...)
+			s.path, s.table = append(append([]string{}, table...), keys...), table
 			s.inline = n.Value().Kind == unstable.InlineTable
 		} else {
 			table, s.path, s.header = keys, keys, true
@@ -142,66 +144,166 @@ func (p Path) below(path []string) bool {
 	return len(path) >= 2 && path[0] == p.Container && path[1] == p.Name
 }
 
-// sections returns the ranges of whole lines that make up the entry, in order.
-// tables tells of each whether it is a table of its own; the others are keys.
-func (e tomlEditor) sections(data []byte, p Path) (list [][2]int, tables []bool, err error) {
+// section is a part of an entry: whole lines with no statement of others between.
+type section struct {
+	start, end int
+	header     bool     // it is a table of its own, not a key
+	table      []string // in which the key stands
+}
+
+// sections returns the parts that make up the entry, in order.
+func (e tomlEditor) sections(data []byte, p Path) (list []section, err error) {
 	all, err := e.parse(data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	within := false
 	for _, s := range all {
 		if len(s.path) == 1 && s.path[0] == p.Container && s.inline {
-			return nil, nil, &Error{Code: Shape, Format: TOML, Key: p.Container, Line: 1 + bytes.Count(data[:s.start], []byte("\n"))}
+			return nil, &Error{Code: Shape, Format: TOML, Key: p.Container, Line: 1 + bytes.Count(data[:s.start], []byte("\n"))}
 		}
 		switch {
 		case s.header:
 			if within = p.below(s.path); within {
-				list, tables = append(list, [2]int{s.start, s.end}), append(tables, true)
+				list = append(list, section{start: s.start, end: s.end, header: true})
 			}
 		case within:
-			list[len(list)-1][1] = s.end
+			list[len(list)-1].end = s.end
 		case p.below(s.path):
-			list, tables = append(list, [2]int{s.start, s.end}), append(tables, false)
+			list = append(list, section{start: s.start, end: s.end, table: s.table})
 		}
 	}
-	return list, tables, nil
+	return list, nil
 }
 
 func (e tomlEditor) set(data []byte, p Path, v Object, eol string) ([]byte, error) {
-	list, tables, err := e.sections(data, p)
+	list, err := e.sections(data, p)
 	if err != nil {
 		return nil, err
 	}
-	block := tomlTable([]string{p.Container, p.Name}, v, eol)
+	return replaceSections(data, list, tomlTable([]string{p.Container, p.Name}, v, eol), eol), nil
+}
+
+// replaceSections puts block, whole lines, in the place of the entry's parts, or
+// at the end where the first of them is no table.
+func replaceSections(data []byte, list []section, block, eol string) []byte {
 	for i := len(list) - 1; i > 0; i-- {
-		data = cutSection(data, list[i], tables[i])
+		data = cutSection(data, list[i])
 	}
-	if len(list) > 0 && tables[0] {
-		end := min(list[0][1], len(data))
+	if len(list) > 0 && list[0].header {
+		end := min(list[0].end, len(data))
 		if !bytes.HasSuffix(data[:end], []byte("\n")) {
 			block = strings.TrimSuffix(block, eol)
 		}
-		return splice(data, list[0][0], end, block), nil
+		return splice(data, list[0].start, end, block)
 	}
 	if len(list) > 0 {
-		data = cutSection(data, list[0], false)
+		data = cutSection(data, list[0])
 	}
-	// At the end, after a blank line. A file whose last line has no end keeps
-	// that, so that taking the block out again gives the same bytes.
+	return appendBlock(data, block, eol)
+}
+
+// appendBlock puts block at the end, after a blank line. A file whose last line
+// has no end keeps that, so that taking the block out again gives the same bytes.
+func appendBlock(data []byte, block, eol string) []byte {
 	switch {
 	case len(data) == 0:
-		return []byte(block), nil
+		return []byte(block)
 	case bytes.HasSuffix(data, []byte("\n")):
-		return append(bytes.Clone(data), eol+block...), nil
+		return append(bytes.Clone(data), eol+block...)
 	}
-	return append(bytes.Clone(data), eol+eol+strings.TrimSuffix(block, eol)...), nil
+	return append(bytes.Clone(data), eol+eol+strings.TrimSuffix(block, eol)...)
+}
+
+// restore puts the tables of the old entry where the new one is, and its keys
+// into the table in which they stood.
+func (e tomlEditor) restore(data, from []byte, p Path, eol string) ([]byte, error) {
+	old, err := e.sections(from, p)
+	if err != nil {
+		return nil, err
+	}
+	now, err := e.sections(data, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(old) == 0 || len(now) == 0 {
+		return nil, absent(TOML, p)
+	}
+	var tables string
+	for i, s := range old {
+		if !s.header {
+			continue
+		}
+		if tables != "" {
+			gap := string(from[old[i-1].end:s.start])
+			if !old[i-1].header || strings.TrimSpace(gap) != "" {
+				gap = eol // what stood between is not of the entry
+			}
+			tables += withEnds(gap, eol)
+		}
+		tables += wholeLines(from[s.start:s.end], eol)
+	}
+	if tables != "" {
+		data = replaceSections(data, now, tables, eol)
+	} else {
+		for i := len(now) - 1; i >= 0; i-- {
+			data = cutSection(data, now[i])
+		}
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		if s := old[i]; !s.header {
+			if data, err = e.insertKey(data, s.table, wholeLines(from[s.start:s.end], eol), eol); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return data, nil
+}
+
+// insertKey puts lines right under the header of a table, and at the end with a
+// header of their own if there is none.
+func (e tomlEditor) insertKey(data []byte, table []string, lines, eol string) ([]byte, error) {
+	all, err := e.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(table) == 0 { // the keys before the first header
+		at := 0
+		for _, s := range all {
+			if s.header {
+				break
+			}
+			at = s.end
+		}
+		if at > 0 && data[at-1] != '\n' {
+			lines = eol + strings.TrimSuffix(lines, eol)
+		}
+		return splice(data, at, at, lines), nil
+	}
+	for _, s := range all {
+		if s.header && slices.Equal(s.path, table) {
+			if data[s.end-1] != '\n' {
+				lines = eol + strings.TrimSuffix(lines, eol)
+			}
+			return splice(data, s.end, s.end, lines), nil
+		}
+	}
+	return appendBlock(data, tomlTable(table, nil, eol)+lines, eol), nil
+}
+
+// wholeLines returns text with line ends of one kind, the last line's included.
+func wholeLines(text []byte, eol string) string {
+	s := withEnds(string(text), eol)
+	if !strings.HasSuffix(s, eol) {
+		s += eol
+	}
+	return s
 }
 
 // cutSection takes lines out. With a table goes the blank line before it.
-func cutSection(data []byte, r [2]int, table bool) []byte {
-	from, to := r[0], min(r[1], len(data))
-	if table {
+func cutSection(data []byte, s section) []byte {
+	from, to := s.start, min(s.end, len(data))
+	if s.header {
 		steps := 1
 		if !bytes.HasSuffix(data[:to], []byte("\n")) {
 			steps = 2 // the last line had no end before either
@@ -222,7 +324,7 @@ func (e tomlEditor) remove(data []byte, p Path, _ bool, _ string) ([]byte, error
 	if _, err := e.decode(data); err != nil {
 		return nil, err
 	}
-	list, tables, err := e.sections(data, p)
+	list, err := e.sections(data, p)
 	if err != nil {
 		if _, found, gerr := e.get(data, p); gerr == nil && !found {
 			return data, nil
@@ -230,7 +332,7 @@ func (e tomlEditor) remove(data []byte, p Path, _ bool, _ string) ([]byte, error
 		return nil, err
 	}
 	for i := len(list) - 1; i >= 0; i-- {
-		data = cutSection(data, list[i], tables[i])
+		data = cutSection(data, list[i])
 	}
 	return data, nil
 }

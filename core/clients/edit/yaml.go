@@ -247,6 +247,42 @@ func (e yamlEditor) remove(data []byte, p Path, container bool, _ string) ([]byt
 	return []byte(strings.Join(text, "")), nil
 }
 
+func (e yamlEditor) restore(data, from []byte, p Path, eol string) ([]byte, error) {
+	old, source, err := e.find(from, p)
+	if err != nil {
+		return nil, err
+	}
+	now, text, err := e.find(data, p)
+	if err != nil {
+		return nil, err
+	}
+	if old.from < 0 || now.from < 0 {
+		return nil, absent(YAML, p)
+	}
+	block := withEnds(strings.Join(indented(source[old.from:old.to], now.indent-old.indent), ""), eol)
+	block = strings.TrimSuffix(block, eol)
+	if strings.HasSuffix(text[now.to-1], "\n") {
+		block += eol
+	}
+	return []byte(strings.Join(text[:now.from], "") + block + strings.Join(text[now.to:], "")), nil
+}
+
+// indented returns lines moved by so many columns, to the left as far as they go.
+func indented(text []string, by int) []string {
+	out := make([]string, len(text))
+	for i, line := range text {
+		switch {
+		case strings.TrimSpace(line) == "":
+		case by > 0:
+			line = strings.Repeat(" ", by) + line
+		default:
+			line = line[min(-by, indentOf(line)):]
+		}
+		out[i] = line
+	}
+	return out
+}
+
 // yamlObject spells members, each on lines indented by indent.
 func yamlObject(v Object, indent int, eol string) string {
 	pad := strings.Repeat(" ", indent)
