@@ -379,6 +379,9 @@ func runDisconnect(ctx context.Context, o *disconnectOptions) error {
 			return refused(err)
 		}
 		if !there {
+			if err := registry.Settle(ctx, client, scope); err != nil {
+				return refused(err)
+			}
 			continue
 		}
 		found = true

@@ -168,8 +168,13 @@ func (o *rulesOptions) changeOnce(ctx context.Context, l ledger.Ledger, p place)
 	if err != nil {
 		return false, err
 	}
-	if has, err := rules.Has(before); err != nil || o.Remove && !has {
-		return false, err // nothing to do: no lock, no folder
+	if has, err := rules.Has(before); err != nil {
+		return false, err
+	} else if o.Remove && !has {
+		return false, l.Settle(ctx, p.path, func(data []byte) (bool, error) {
+			has, err := rules.Has(data)
+			return !has, err
+		})
 	}
 	f, err := l.Open(ctx, p.path)
 	if err != nil {

@@ -200,6 +200,15 @@ func (r Registry) disconnect(ctx context.Context, c *Client, scope Scope, name s
 	return res, err
 }
 
+// Settle ends a Disconnect that was cut short when nothing of ours was in the
+// list any more, if there was one.
+func (r Registry) Settle(ctx context.Context, c *Client, scope Scope) error {
+	return r.Ledger.Settle(ctx, c.Path(r.System, scope), func(data []byte) (bool, error) {
+		pristine, _, err := c.state(data)
+		return pristine, err
+	})
+}
+
 // Found is a registration that was found.
 type Found struct {
 	Client *Client

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,10 +52,13 @@ type note struct {
 	// was in it.
 	Exact bool `json:"exact"`
 	// Table says that the table which holds our entries is ours too.
-	Table    bool     `json:"table"`
-	Original string   `json:"original_sha256"`
-	Current  string   `json:"current_sha256"` // as we left it
-	Folders  []string `json:"folders"`        // that we made, the outermost first
+	Table    bool   `json:"table"`
+	Original string `json:"original_sha256"`
+	// Current is the file as we left it, Before as it was until then: the note is
+	// written first, and this process may end before the file is.
+	Current string   `json:"current_sha256"`
+	Before  string   `json:"before_sha256,omitempty"`
+	Folders []string `json:"folders"` // that we made, the outermost first
 }
 
 // File is a file under the lock of a ledger.
@@ -79,8 +83,8 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Open locks a file, which need not exist, and reads it.
-func (l Ledger) Open(ctx context.Context, path string) (*File, error) {
+// file names the file at path, without looking into it.
+func (l Ledger) file(path string) (*File, error) {
 	target, err := regular.Resolve(path)
 	if err != nil {
 		return nil, err
@@ -91,10 +95,18 @@ func (l Ledger) Open(ctx context.Context, path string) (*File, error) {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil {
 		target = filepath.Join(dir, filepath.Base(target))
 	}
+	return &File{Path: path, ledger: l, target: target, key: sum([]byte(target))[:16]}, nil
+}
+
+// Open locks a file, which need not exist, and reads it.
+func (l Ledger) Open(ctx context.Context, path string) (*File, error) {
+	f, err := l.file(path)
+	if err != nil {
+		return nil, err
+	}
 	if err := regular.Folder(l.Dir); err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, ledger: l, target: target, key: sum([]byte(target))[:16]}
 	if f.lock, err = regular.NewLock(filepath.Join(l.Dir, f.key+".lock")); err != nil {
 		return nil, err
 	}
@@ -158,7 +170,11 @@ func (f *File) readNote() {
 
 // untouched reports whether the file is as we left it.
 func (f *File) untouched() bool {
-	return f.hasNote && f.isThere && f.note.Current == sum(f.opened)
+	if !f.hasNote || !f.isThere {
+		return false
+	}
+	now := sum(f.opened)
+	return now == f.note.Current || now == f.note.Before
 }
 
 // TableIsOurs reports whether the table that holds our entries was made by us.
@@ -203,7 +219,17 @@ func (f *File) Put(after []byte, mode fs.FileMode) error {
 		}
 		mode = info.Mode().Perm()
 	} else {
-		f.note.Folders = append(f.note.Folders, missingFolders(filepath.Dir(f.target))...)
+		for _, dir := range missingFolders(filepath.Dir(f.target)) {
+			if !slices.Contains(f.note.Folders, dir) {
+				f.note.Folders = append(f.note.Folders, dir)
+			}
+		}
+	}
+	// First the note: whatever of the rest is done, it can be taken back then.
+	if err := f.writeNote(after); err != nil {
+		return err
+	}
+	if !f.isThere {
 		perm := fs.FileMode(0o700)
 		if mode&0o044 != 0 {
 			perm = 0o755
@@ -211,10 +237,6 @@ func (f *File) Put(after []byte, mode fs.FileMode) error {
 		if err := os.MkdirAll(filepath.Dir(f.target), perm); err != nil {
 			return err
 		}
-	}
-	f.note.Current = sum(after)
-	if err := f.writeNote(); err != nil {
-		return err
 	}
 	return f.write(after, mode)
 }
@@ -242,7 +264,12 @@ func (f *File) write(after []byte, mode fs.FileMode) error {
 	return nil
 }
 
-func (f *File) writeNote() error {
+// writeNote notes that the file becomes what after says.
+func (f *File) writeNote(after []byte) error {
+	f.note.Current, f.note.Before = sum(after), ""
+	if f.isThere {
+		f.note.Before = sum(f.Data)
+	}
 	data, err := json.MarshalIndent(f.note, "", "  ")
 	if err != nil {
 		return err
@@ -297,18 +324,40 @@ func (f *File) Undo(after []byte, last, empty bool) (exact bool, err error) {
 	if last && empty && f.hasNote && f.note.Exact && !f.note.Existed {
 		return false, f.remove()
 	}
-	was := f.untouched()
-	if err := f.write(after, mode); err != nil {
+	if !last && f.untouched() {
+		if err := f.writeNote(after); err != nil {
+			return false, err
+		}
+	}
+	if err := f.write(after, mode); err != nil || !last {
 		return false, err
 	}
-	switch {
-	case last:
-		return false, f.forget()
-	case was:
-		f.note.Current = sum(after)
-		return false, f.writeNote()
+	return false, f.forget()
+}
+
+// Settle ends an undoing of the file at path that was cut short, if there was
+// one: nothing is kept of a file that has nothing of ours, as free tells, and
+// folders made for one that is gone go too.
+func (l Ledger) Settle(ctx context.Context, path string, free func(data []byte) (bool, error)) error {
+	f, err := l.file(path)
+	if err != nil {
+		return err
 	}
-	return false, nil
+	kept := func(path string) bool { _, err := os.Lstat(path); return err == nil }
+	if !kept(f.notePath()) && !kept(f.backupPath()) {
+		return nil // no lock, no folder
+	}
+	if f, err = l.Open(ctx, path); err != nil {
+		return err
+	}
+	defer f.Close()
+	if ok, err := free(f.Data); err != nil || !ok {
+		return err
+	}
+	if !f.isThere && f.hasNote && !f.note.Existed {
+		return f.remove()
+	}
+	return f.forget()
 }
 
 // remove deletes a file that we made, and the folders made for it.
@@ -316,6 +365,7 @@ func (f *File) remove() error {
 	if err := os.Remove(f.target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	atomicfile.Sweep(f.target)
 	for i := len(f.note.Folders) - 1; i >= 0; i-- {
 		if strings.HasPrefix(f.target, f.note.Folders[i]+string(filepath.Separator)) { // whatever the note says
 			_ = os.Remove(f.note.Folders[i]) // one that others use is not empty and stays
@@ -330,6 +380,7 @@ func (f *File) forget() error {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		atomicfile.Sweep(path)
 	}
 	return nil
 }
