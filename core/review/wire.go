@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/policy"
 )
@@ -96,7 +98,9 @@ var ErrMalformed = errors.New("malformed session state")
 // Prose and lists that follow from the rest are not read: they are made anew.
 func (s *Session) UnmarshalJSON(data []byte) error {
 	var w stored
-	if err := json.Unmarshal(data, &w); err != nil {
+	// Names in other cases and names that stand twice are refused: the index of the
+	// recovery store would read something else there.
+	if err := jsonv2.Unmarshal(data, &w); err != nil {
 		return fmt.Errorf("%w: not the JSON of a session", ErrMalformed)
 	}
 	bad := func(field string) error { return fmt.Errorf("%w: %s", ErrMalformed, field) }
@@ -108,7 +112,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 		n.Profile = ""
 	}
 	var err error
-	switch n.ExpiresAt, err = parseTime(w.ExpiresAt); {
+	switch n.ExpiresAt, err = ParseTime(w.ExpiresAt); {
 	case err != nil:
 		return bad("expires_at")
 	case !ValidRunID(n.RunID):
@@ -188,14 +192,19 @@ func (a *Assessment) canonical() *Assessment {
 	return nil
 }
 
-// parseTime reads RFC 3339 in UTC, with any number of fractional digits.
-func parseTime(text string) (time.Time, error) {
+// ParseTime reads an instant as FormatTime and the earlier Python edition write
+// it: RFC 3339 in UTC, with any number of fractional digits.
+func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if _, offset := t.Zone(); offset != 0 {
 		return time.Time{}, errors.New("not in UTC")
+	}
+	// An hour of one digit passes too, and would not sort as the others do.
+	if t.Format("2006-01-02T15:04:05") != text[:min(len(text), 19)] {
+		return time.Time{}, errors.New("not RFC 3339")
 	}
 	return t.UTC().Truncate(time.Microsecond), nil
 }

@@ -176,6 +176,10 @@ func TestRefusesDamagedPayloads(t *testing.T) {
 		{"expires_at", "2026-10-01T12:00:00.123456+00:00", "2026-10-01 12:00:00"},
 		{"expires_at", "2026-10-01T12:00:00.123456+00:00", "2026-10-01T12:00:00+03:00"},
 		{"expires_at", "2026-10-01T12:00:00.123456+00:00", ""},
+		{"expires_at", "2026-10-01T12:00:00.123456+00:00", "2026-10-01T2:00:00Z"},
+		// The store's index would read the first one, or none.
+		{"", `"status": "active"`, `"status": "blocked", "status": "active"`},
+		{"status", `"status": "active"`, `"Status": "active"`},
 	} {
 		text := strings.Replace(good, tc.old, tc.new, 1)
 		if text == good {

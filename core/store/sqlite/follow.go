@@ -337,8 +337,8 @@ func (m memo) decode(runID, payload any) (s review.Session, err error) {
 	shape, expiry, ok := shapeOf(id, text)
 	if ok {
 		if s, known := m[shape]; known {
-			if t, err := time.Parse(time.RFC3339Nano, expiry); err == nil {
-				s.RunID, s.ExpiresAt = id, t.UTC().Truncate(time.Microsecond)
+			if t, err := review.ParseTime(expiry); err == nil {
+				s.RunID, s.ExpiresAt = id, t
 				return s, nil
 			}
 		}
