@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/qa-orch/qa-orch/core/regular"
 )
@@ -40,40 +43,109 @@ func WriteShared(path string, data []byte, perm fs.FileMode) error {
 // replace puts a new file in the place of target, whatever is there: a link is
 // replaced, not followed. exact says that perm holds whatever the umask is.
 func replace(target string, data []byte, perm fs.FileMode, exact bool) error {
-	dir := filepath.Dir(target)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return err
 	}
-	tmp, err := create(dir, "."+filepath.Base(target)+".tmp-", perm)
+	name, err := beside(target, data, perm, exact)
 	if err != nil {
 		return err
 	}
+	if err := os.Rename(name, target); err != nil {
+		_ = os.Remove(name)
+		return err
+	}
+	SyncDir(filepath.Dir(target))
+	Sweep(target)
+	return nil
+}
+
+// place is replace where nothing must be; else its error is fs.ErrExist.
+func place(path string, data []byte, perm fs.FileMode) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	name, err := beside(path, data, perm, true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(name) }()
+	// Unlike a renaming, another name for a file never takes one away.
+	switch err := os.Link(name, path); {
+	case err == nil:
+		SyncDir(filepath.Dir(path))
+		Sweep(path)
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// This file system knows no second names. Between taking the name and the
+	// renaming the file is empty; there is no other way here.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) // #nosec G304 -- which file is the caller's business
+	if err != nil {
+		return err
+	}
+	if err = f.Close(); err == nil {
+		err = os.Rename(name, path)
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return err
+	}
+	SyncDir(filepath.Dir(path))
+	return nil
+}
+
+// unfinished returns what the names of files begin with that are written to take
+// the place of target, or its name.
+func unfinished(target string) string { return "." + filepath.Base(target) + ".tmp-" }
+
+// beside writes data to a new file in the folder of target and brings it to the
+// disk.
+func beside(target string, data []byte, perm fs.FileMode, exact bool) (name string, err error) {
+	f, err := create(filepath.Dir(target), unfinished(target), perm)
+	if err != nil {
+		return "", err
+	}
 	defer func() {
-		if tmp != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
 		}
 	}()
 	if exact {
-		if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			return err
+		if err := f.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return "", err
 		}
 	}
-	if _, err := tmp.Write(data); err != nil {
-		return err
+	if _, err := f.Write(data); err != nil {
+		return "", err
 	}
-	if err := tmp.Sync(); err != nil {
-		return err
+	if err := f.Sync(); err != nil {
+		return "", err
 	}
-	if err := tmp.Close(); err != nil {
-		return err
+	return f.Name(), f.Close()
+}
+
+// abandoned is how old an unfinished file is when nobody can be writing it any
+// more. Writing takes milliseconds, on a bad day seconds.
+const abandoned = time.Hour
+
+// Sweep removes what writers of path that were killed have left beside it. Each
+// later Write does so too.
+func Sweep(path string) {
+	dir, prefix := filepath.Dir(path), unfinished(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
 	}
-	if err := os.Rename(tmp.Name(), target); err != nil {
-		return err
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
 	}
-	tmp = nil
-	SyncDir(dir)
-	return nil
 }
 
 // create makes a file whose name begins with prefix and that was not there. Its
@@ -94,18 +166,7 @@ func Create(path string, data []byte, perm fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) // the name is ours now
-	if err != nil {
-		return err
-	}
-	err = f.Close()
-	if err == nil {
-		err = replace(path, data, perm, true)
-	}
-	if err != nil {
-		_ = os.Remove(path)
-	}
-	return err
+	return place(path, data, perm)
 }
 
 // Read returns the bytes of the regular file at path, which may be a symlink to
@@ -134,29 +195,22 @@ var ErrTooLarge = errors.New("file too large")
 const backups = 20
 
 // Backup writes data beside path under the first free name of path.backup,
-// path.backup-2, … and returns that name. It never replaces a file.
+// path.backup-2, … and returns that name. It never replaces a file; one of them
+// that holds the same data already is as good as a new one.
 func Backup(path string, data []byte) (string, error) {
 	for i := 1; i <= backups; i++ {
 		name := path + ".backup"
 		if i > 1 {
 			name = fmt.Sprintf("%s-%d", name, i)
 		}
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		err := place(name, data, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			continue
+			if there, err := Read(name, int64(len(data))); err != nil || !bytes.Equal(there, data) {
+				continue
+			}
+			err = nil
 		}
 		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(data)
-		if err == nil {
-			err = f.Sync()
-		}
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			_ = os.Remove(name)
 			return "", err
 		}
 		return name, nil

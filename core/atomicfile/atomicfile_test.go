@@ -8,7 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/qa-orch/qa-orch/core/regular"
 )
@@ -156,12 +158,87 @@ func TestBackupNeverReplaces(t *testing.T) {
 		}
 	}
 	wantFile(t, path+".backup", "0")
-	for range backups - 3 {
-		_, err := Backup(path, nil)
+	if got, err := Backup(path, []byte("1")); err != nil || got != path+".backup-2" {
+		t.Errorf("what is kept already got the name %q, %v", got, err)
+	}
+	for i := range backups - 3 {
+		_, err := Backup(path, []byte{byte('3' + i)})
 		must(t, err)
 	}
 	if name, err := Backup(path, nil); err == nil {
 		t.Errorf("one backup too many: %s", name)
+	}
+	wantEntries(t, filepath.Dir(path), backups)
+}
+
+// A writer that was killed leaves an unfinished file, which does not stay for good.
+func TestWriteClearsAwayWhatWasAbandoned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	long := time.Now().Add(-2 * abandoned)
+	for name, old := range map[string]bool{".f.tmp-1": true, ".f.tmp-2": true, ".f.tmp-new": false, ".fg.tmp-1": true, "f.tmp-1": true} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
+		if old {
+			must(t, os.Chtimes(filepath.Join(dir, name), long, long))
+		}
+	}
+	must(t, os.Mkdir(filepath.Join(dir, ".f.tmp-folder"), 0o700))
+	must(t, os.Chtimes(filepath.Join(dir, ".f.tmp-folder"), long, long))
+	must(t, Write(path, []byte("x"), 0o600))
+	var left []string
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if got, want := strings.Join(left, " "), ".f.tmp-folder .f.tmp-new .fg.tmp-1 f f.tmp-1"; got != want {
+		t.Errorf("left are %s, want %s", got, want)
+	}
+	Sweep(filepath.Join(dir, "nowhere", "f"))
+}
+
+// Nobody sees a new file before it is whole, and of several makers one makes it.
+func TestCreateIsOneStep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	whole := strings.Repeat("x", 1<<20)
+	var made atomic.Int32
+	var makers, readers sync.WaitGroup
+	done := make(chan struct{})
+	readers.Go(func() {
+		for {
+			if data, err := os.ReadFile(path); err == nil && len(data) != len(whole) {
+				t.Errorf("a reader saw %d bytes", len(data))
+				return
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	for range 8 {
+		makers.Go(func() {
+			switch err := Create(path, []byte(whole), 0o600); {
+			case err == nil:
+				made.Add(1)
+			case !errors.Is(err, fs.ErrExist):
+				t.Error(err)
+			}
+		})
+	}
+	makers.Wait()
+	close(done)
+	readers.Wait()
+	if made.Load() != 1 {
+		t.Errorf("%d made it", made.Load())
+	}
+	wantEntries(t, dir, 1)
+	if runtime.GOOS != "windows" {
+		wantMode(t, path, 0o600)
 	}
 }
 
