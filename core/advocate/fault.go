@@ -8,6 +8,7 @@ type FaultCode string
 // The codes of a Fault.
 const (
 	FaultSyntax     FaultCode = "syntax"        // Number: the byte at which the JSON ends to be valid
+	FaultNotObject  FaultCode = "not_object"    // JSON, but no object
 	FaultType       FaultCode = "type"          // Field: has a value of the wrong type
 	FaultTime       FaultCode = "time"          // Field: is no time
 	FaultMissing    FaultCode = "missing"       // Field
@@ -39,6 +40,8 @@ func (f *Fault) Error() string {
 	switch f.Code {
 	case FaultSyntax:
 		return fmt.Sprintf("no valid JSON at byte %d", f.Number)
+	case FaultNotObject:
+		return "it holds no JSON object"
 	case FaultType:
 		return f.Field + " has a value of the wrong type"
 	case FaultTime:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
 )
@@ -36,7 +37,7 @@ var hostile = map[string]string{
 }
 
 // hostileReview puts one text wherever a client's text can go.
-func hostileReview(t *testing.T, text string) *advocate.Review {
+func hostileReview(t testing.TB, text string) *advocate.Review {
 	t.Helper()
 	r, err := advocate.New("rev-test", "Claim of ten: "+text, advocate.Gauntlet, text+" context", noon)
 	if err != nil {
@@ -92,37 +93,60 @@ var (
 	live     = regexp.MustCompile("[`*_\\[\\]<>|~#&$^\\\\{}]")
 )
 
+// memoOf is the memo of a review with that text in every place.
+func memoOf(t testing.TB, text string) string {
+	t.Helper()
+	v, err := hostileReview(t, text).Verdict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Memo(advocate.English())
+}
+
+// keepsStructure checks that a memo is one with other words only.
+func keepsStructure(t *testing.T, m, want string) {
+	t.Helper()
+	if got := shape(m); got != want {
+		t.Errorf("shape:\n%s\nwant:\n%s\nof:\n%s", got, want, m)
+	}
+	bare := escaped.ReplaceAllString(m, "")
+	bare = ownMarks.ReplaceAllString(bare, "")
+	if at := live.FindStringIndex(bare); at != nil {
+		t.Errorf("live Markdown at %q", bare[at[0]:min(len(bare), at[1]+40)])
+	}
+	for _, c := range m {
+		if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
+			t.Errorf("%U is in the memo", c)
+		}
+	}
+}
+
 func TestMemoKeepsItsStructure(t *testing.T) {
 	t.Parallel()
-	memo := func(text string) string {
-		v, err := hostileReview(t, text).Verdict()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v.Memo(advocate.English())
-	}
-	want := shape(memo("harmless"))
+	want := shape(memoOf(t, "harmless"))
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
-			m := memo(text)
-			if got := shape(m); got != want {
-				t.Errorf("shape:\n%s\nwant:\n%s\nof:\n%s", got, want, m)
-			}
-			bare := escaped.ReplaceAllString(m, "")
-			bare = ownMarks.ReplaceAllString(bare, "")
-			if at := live.FindStringIndex(bare); at != nil {
-				t.Errorf("live Markdown at %q", bare[at[0]:min(len(bare), at[1]+40)])
-			}
-			for _, c := range m {
-				if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
-					t.Errorf("%U is in the memo", c)
-				}
-			}
-			if m != memo(text) {
+			m := memoOf(t, text)
+			keepsStructure(t, m, want)
+			if m != memoOf(t, text) {
 				t.Error("the same review gives other bytes")
 			}
 		})
 	}
+}
+
+// FuzzMemo: whatever text was submitted, the memo keeps its structure and steers no terminal.
+func FuzzMemo(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	want := shape(memoOf(f, "harmless"))
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<10 || !utf8.ValidString(text) {
+			return // a client's text is UTF-8: it comes as JSON
+		}
+		keepsStructure(t, memoOf(t, text), want)
+	})
 }
 
 // Text at the beginning of a line of its own must not begin a block.

@@ -2,7 +2,11 @@ package advocate
 
 import (
 	"errors"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -29,18 +33,21 @@ type stored struct {
 	Horizon       *string                `json:"horizon"`
 	AbandonReason *string                `json:"abandon_reason"`
 	CreatedAt     string                 `json:"created_at"`
-	CreatedNS     *int64                 `json:"created_ns"`
+	CreatedNS     *int64                 `json:"created_ns,omitzero"` // none where it would not fit
 	UpdatedAt     *string                `json:"updated_at"`
 	Extra         jsontext.Value         `json:",embed"`
 }
 
 // MarshalFile writes the review as the content of its file: indented JSON with a newline at the end.
 func (r *Review) MarshalFile() ([]byte, error) {
-	ns, updated := r.Created.UnixNano(), stamp(r.Updated)
+	updated := stamp(r.Updated)
 	s := stored{
 		ID: r.ID, Claim: r.Claim, Mode: r.Mode, Context: r.Context, Status: r.Status,
 		PhaseIndex: &r.at, Phases: map[Phase][]storedItem{}, SkippedPhases: r.Skipped,
-		CreatedAt: stamp(r.Created), CreatedNS: &ns, UpdatedAt: &updated, Extra: r.extra,
+		CreatedAt: stamp(r.Created), UpdatedAt: &updated, Extra: r.extra,
+	}
+	if ns := r.Created.UnixNano(); time.Unix(0, ns).Equal(r.Created) {
+		s.CreatedNS = &ns
 	}
 	if p := r.Phase(); p != "" {
 		s.Phase = &p
@@ -99,10 +106,40 @@ func describeJSON(err error) error {
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return &Fault{Code: FaultType, Field: string(semantic.JSONPointer)}
+		if semantic.JSONPointer == "" {
+			return &Fault{Code: FaultNotObject}
+		}
+		return &Fault{Code: FaultType, Field: knownPlace(semantic.JSONPointer)}
 	}
 	return &Fault{Code: FaultSyntax}
 }
+
+// knownPlace is a place in a review file as far as names of ours lead to it: names
+// that somebody else wrote are as much content of the file as its values are.
+func knownPlace(p jsontext.Pointer) string {
+	var known jsontext.Pointer
+	for name := range p.Tokens() {
+		_, err := strconv.ParseUint(name, 10, 32)
+		_, isPhase := specs[Phase(name)]
+		if err != nil && !isPhase && !slices.Contains(storedNames(), name) {
+			break
+		}
+		known = known.AppendToken(name)
+	}
+	return string(known)
+}
+
+// storedNames are the names that review files have, but for those of phases.
+var storedNames = sync.OnceValue(func() []string {
+	var names []string
+	for _, t := range []reflect.Type{reflect.TypeFor[stored](), reflect.TypeFor[Item]()} {
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			names = append(names, name)
+		}
+	}
+	return names
+})
 
 // readTimes takes the creation from created_ns, or from created_at where an old file has no more.
 func (r *Review) readTimes(s stored) error {
@@ -128,7 +165,10 @@ func readTime(s string) (time.Time, error) {
 	if err != nil {
 		t, err = time.Parse("2006-01-02T15:04:05", s)
 	}
-	return t.UTC(), err
+	if t = t.UTC(); err == nil && (t.Year() < 0 || t.Year() > 9999) {
+		err = errors.New("a year that can't be written") // its zone moved it there
+	}
+	return t, err
 }
 
 // readPlace takes the phase that an active review is in.

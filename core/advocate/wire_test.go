@@ -105,7 +105,7 @@ func TestDamagedFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, why string }{
 		"empty":             {"", "no valid JSON"},
 		"cut":               {earlier[:200], "no valid JSON"},
-		"other JSON":        {"[1]", "wrong type"},
+		"other JSON":        {"[1]", "holds no JSON object"},
 		"nothing":           {"{}", "created_at"},
 		"two documents":     {earlier + "{}", "no valid JSON"},
 		"a member twice":    {swap(`"context": ""`, `"context": "", "context": "x"`), "no valid JSON"},
@@ -120,6 +120,8 @@ func TestDamagedFiles(t *testing.T) {
 		"skipped":           {swap(`"skipped_phases": []`, `"skipped_phases": ["rebuttals"]`), "skipped_phases"},
 		"answer to nothing": {swap(`"index": 1`, `"index": 4`), "item 0 of mitigations has no valid index"},
 		"scale":             {swap(`"likelihood": 3`, `"likelihood": 6`), "item 0 of failure_causes has no valid likelihood"},
+		"a name of others":  {`{"phases": {"sk-CANARY": 7}}`, "/phases has a value of the wrong type"},
+		"a year too far":    {swap(`"2025-11-05T10:25:00Z"`, `"9999-12-31T23:59:59-23:59"`), "updated_at is no time"},
 		"scale as text":     {swap(`"likelihood": 3`, `"likelihood": "3"`), "wrong type"},
 		"choice":            {swap(`"residual_risk": "low"`, `"residual_risk": "tiny"`), "residual_risk"},
 		"no text":           {swap(`"text": "The tunnel drops every hour", `, ``), "text"},
@@ -158,8 +160,12 @@ func FuzzFile(f *testing.F) {
 		if err != nil {
 			t.Fatalf("can't be written: %v", err)
 		}
-		if _, err := advocate.UnmarshalFile(again); err != nil {
+		back, err := advocate.UnmarshalFile(again)
+		if err != nil {
 			t.Fatalf("%v in what was written:\n%s", err, again)
+		}
+		if twice, err := back.MarshalFile(); err != nil || string(twice) != string(again) {
+			t.Fatalf("%v: written again it is\n%s\nand was\n%s", err, twice, again)
 		}
 	})
 }

@@ -16,7 +16,7 @@ var (
 		"reason_missing", "unknown_format", "damaged_review", "folder_trouble", "review_too_large", "no_free_review_id")
 
 	faultWords = locales.NewFamily("explain.fault.",
-		"syntax", "type", "time", "missing", "unknown", "range", "phases", "contradiction", "item",
+		"syntax", "not_object", "type", "time", "missing", "unknown", "range", "phases", "contradiction", "item",
 		"name", "other_id", "link", "irregular", "too_large", "unreadable")
 )
 

@@ -43,7 +43,7 @@ func TestEveryAdvocateErrorIsWorded(t *testing.T) {
 func TestEveryFaultIsWorded(t *testing.T) {
 	t.Parallel()
 	for _, code := range []advocate.FaultCode{
-		advocate.FaultSyntax, advocate.FaultType, advocate.FaultTime, advocate.FaultMissing, advocate.FaultUnknown, advocate.FaultRange,
+		advocate.FaultSyntax, advocate.FaultNotObject, advocate.FaultType, advocate.FaultTime, advocate.FaultMissing, advocate.FaultUnknown, advocate.FaultRange,
 		advocate.FaultPhases, advocate.FaultContradict, advocate.FaultItem, advocate.FaultName, advocate.FaultOtherID, advocate.FaultLink,
 		advocate.FaultIrregular, advocate.FaultTooLarge, advocate.FaultUnreadable,
 	} {

@@ -244,7 +244,7 @@ func FuzzDamage(f *testing.F) {
 			switch {
 			case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.As(err, &refused):
 			default:
-				unusable(t, err, sqlite.Damaged, sqlite.NotSQLite, sqlite.ForeignSchema, sqlite.NewerSchema, sqlite.BadRow, sqlite.HotJournal, sqlite.ReadOnly, sqlite.Failed)
+				unusable(t, err, sqlite.Damaged, sqlite.NotSQLite, sqlite.ForeignSchema, sqlite.NewerSchema, sqlite.BadRow)
 			}
 		}
 		own := func(want string, s review.Session, err error) {
