@@ -28,8 +28,11 @@ func (l Lang) String() string {
 // ErrUnknownLang says that an explicitly asked for language is not one of Langs.
 var ErrUnknownLang = errors.New("unknown language, use en or ru")
 
+// Variable is the program's own variable for the language.
+const Variable = "QA_ORCH_LANG"
+
 // environment names the variables that choose the language, the strongest first.
-var environment = [...]string{"QA_ORCH_LANG", "LC_ALL", "LC_MESSAGES", "LANG"}
+var environment = [...]string{Variable, "LC_ALL", "LC_MESSAGES", "LANG"}
 
 // Detect chooses the language: flag (the value of --lang) if it is not empty, else the first
 // variable of QA_ORCH_LANG, LC_ALL, LC_MESSAGES and LANG that is not empty, else English.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,6 +90,13 @@ func (a *App) Columns() int {
 		}
 	}
 	return 80
+}
+
+// strangeLang reports whether the program's own variable asks for a language that it does not speak.
+func (a *App) strangeLang() bool {
+	asked := strings.TrimSpace(a.Getenv(locales.Variable))
+	_, known := locales.Parse(asked)
+	return asked != "" && !known
 }
 
 // Println prints a line to the output.

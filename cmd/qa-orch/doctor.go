@@ -167,7 +167,7 @@ func (d *doctor) environment(problems []*settings.Problem) {
 	set := []string{}
 	for _, name := range []string{
 		settings.DataDirVar, settings.PolicyPathVar, settings.StorePathVar, settings.TTLVar, settings.MaxSessionsVar,
-		settings.ToolsVar, "QA_ORCH_LANG",
+		settings.ToolsVar, locales.Variable,
 	} {
 		if d.Getenv(name) != "" {
 			set = append(set, name)
@@ -180,10 +180,9 @@ func (d *doctor) environment(problems []*settings.Problem) {
 			func(p *locales.Printer) string { return p.T("doctor.fix-variable") },
 			map[string]any{"variable": problem.Variable, "code": problem.Code})
 	}
-	if lang := d.Getenv("QA_ORCH_LANG"); lang != "" {
-		if _, ok := locales.Parse(lang); !ok {
-			d.info("environment", func(p *locales.Printer) string { return p.T("doctor.lang") }, nil, map[string]any{"variable": "QA_ORCH_LANG"})
-		}
+	if d.strangeLang() {
+		d.info("environment", func(p *locales.Printer) string { return p.T("doctor.lang", locales.Vars{"Variable": locales.Variable}) },
+			func(p *locales.Printer) string { return p.T("doctor.fix-lang") }, map[string]any{"variable": locales.Variable})
 	}
 	switch {
 	case len(problems) > 0:

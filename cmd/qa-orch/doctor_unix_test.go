@@ -103,6 +103,9 @@ func TestDoctorFindings(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	want(t, f["environment"][0], checkInfo, "QA_ORCH_LANG names no language")
+	if r := f["environment"][0]["remedy"]; r != "Set it to en or ru, or unset it." {
+		t.Errorf("the remedy is %v", r)
+	}
 	want(t, f["data"][0], checkInfo, "can be read by others (mode 0750)")
 	want(t, f["policy"][0], checkFail, "can be changed by others (mode 0666)")
 	want(t, f["catalogue"][0], checkInfo, "429 days ago")

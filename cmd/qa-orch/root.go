@@ -59,6 +59,12 @@ func newRoot(a *App) *cobra.Command {
 			return runBare(a, cmd)
 		},
 	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		// Said to a person who might wonder; the doctor has it among its findings.
+		if a.ErrTTY && a.strangeLang() && langArg(a.Args) == "" && cmd.Name() != "doctor" {
+			a.complain(locales.M("error.strange-lang", locales.Vars{"Variable": locales.Variable}))
+		}
+	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)

@@ -143,6 +143,36 @@ func TestMistypedFlagsGetASuggestion(t *testing.T) {
 	}
 }
 
+// Whoever asks for a language that there is not is told, on the error stream and only on a terminal.
+func TestStrangeLanguageIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lang     string
+		terminal bool
+		line     string
+		said     bool
+	}{
+		{"de", true, "version --json", true},
+		{" DE_de ", true, "version", true},
+		{"de", true, "--lang en version", false},
+		{"de", false, "version", false},
+		{"en", true, "version", false},
+		{"", true, "version", false},
+		{"sk-CANARY-0451", true, "version", true},
+	} {
+		app, out, errs := fakeApp(locales.En, strings.Fields(c.line)...)
+		app.ErrTTY = c.terminal
+		app.Getenv = func(name string) string { return map[string]string{locales.Variable: c.lang}[name] }
+		want := ""
+		if c.said {
+			want = "qa-orch: QA_ORCH_LANG names no language that qa-orch speaks, so this is English; set it to en or ru\n"
+		}
+		if code := run(app); code != exitOK || errs.String() != want || strings.Contains(out.String(), "QA_ORCH_LANG") {
+			t.Errorf("%+v: exit code %d, %q", c, code, errs)
+		}
+	}
+}
+
 func TestChoiceTakesItsWords(t *testing.T) {
 	t.Parallel()
 	word := "red"
