@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/qa-orch/qa-orch/core/atomicfile"
 	"github.com/qa-orch/qa-orch/locales"
 )
 
@@ -36,7 +37,7 @@ func writeManuals(a *App, root *cobra.Command, folder string) error {
 	write = func(cmd *cobra.Command) error {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 		path := filepath.Join(folder, name+".1")
-		if err := os.WriteFile(path, []byte(a.manual(cmd, name)), 0o644); err != nil {
+		if err := atomicfile.WriteShared(path, []byte(a.manual(cmd, name)), 0o644); err != nil {
 			return failed(locales.M("docs.unwritable", locales.Vars{"Path": path, "Cause": a.Cause(err)}), err)
 		}
 		for _, sub := range cmd.Commands() {

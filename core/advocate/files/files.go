@@ -205,8 +205,9 @@ func read(path, id string) (*advocate.Review, error) {
 }
 
 // save replaces the review's file as a whole: written beside it, brought to the disk, renamed. The
-// lock must be held; it makes the fixed name of the file beside it safe, and a crash leaves no more
-// than that one, which the next save overwrites.
+// lock must be held. The file beside is named after the lock, which makes the fixed name safe: a crash
+// leaves no more than that one, which the next save under that lock removes, so that however many
+// crashes leave no more than there are locks.
 func (f *Folder) save(r *advocate.Review) (err error) {
 	data, err := r.MarshalFile()
 	if err != nil {
@@ -215,7 +216,7 @@ func (f *Folder) save(r *advocate.Review) (err error) {
 	if len(data) > MaxBytes {
 		return &advocate.Error{Code: advocate.TooLarge, Review: r.ID, Have: len(data), Need: MaxBytes}
 	}
-	beside := filepath.Join(f.dir, "."+r.ID+".tmp")
+	beside := f.beside(r.ID)
 	if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return trouble(beside, err)
 	}
@@ -266,15 +267,25 @@ func syncDir(dir string) {
 	}
 }
 
+// slot is the number of the lock that a review shares with others.
+func slot(id string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return h.Sum32() % lockFiles
+}
+
+// beside is where a review's file is written before it is renamed.
+func (f *Folder) beside(id string) string {
+	return filepath.Join(f.dir, fmt.Sprintf(".saving-%02d.tmp", slot(id)))
+}
+
 // lock takes the lock of a review, waiting for whoever has it.
 func (f *Folder) lock(id string) (unlock func(), err error) {
 	dir := filepath.Join(f.dir, lockDir)
 	if err := regular.Folder(dir); err != nil {
 		return nil, trouble(dir, err)
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id))
-	path := filepath.Join(dir, fmt.Sprintf("%02d", h.Sum32()%lockFiles))
+	path := filepath.Join(dir, fmt.Sprintf("%02d", slot(id)))
 	l, err := regular.NewLock(path)
 	if err != nil {
 		return nil, trouble(path, err)
