@@ -27,6 +27,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/qa-orch/qa-orch/cmd/proof/bench"
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/core/advocate/desk"
 	"github.com/qa-orch/qa-orch/core/clients"
@@ -424,6 +425,56 @@ func TestClients(t *testing.T) {
 	generated(t, "clients.md", "other systems", others.String())
 }
 
+// The benchmarks.
+
+// Figures change from machine to machine; what the page has to have does not.
+func TestBenchmarks(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), bench.Begin)
+	part, after, ok2 := strings.Cut(rest, bench.End)
+	if !ok || !ok2 {
+		t.Fatal("benchmarks.md has no generated part")
+	}
+	if !strings.Contains(before, bench.Command+" ") {
+		t.Errorf("benchmarks.md does not say %q", bench.Command)
+	}
+	if !strings.Contains(after, "\n## What was tried\n") {
+		t.Error("benchmarks.md does not say what was tried")
+	}
+	if !regexp.MustCompile(`(?m)^Measured on \d+ \w+ \d{4} from commit .+, with go1\.\S+ on \w+/\w+, \d+ cores?.*\. It took [\dms]+\.$`).MatchString(part) {
+		t.Error("benchmarks.md does not say where and when it was measured")
+	}
+	var titles, want []string
+	for _, m := range regexp.MustCompile("(?m)^## (.+)$").FindAllStringSubmatch(part, -1) {
+		titles = append(titles, m[1])
+	}
+	for _, s := range bench.Sections() {
+		want = append(want, s.Title)
+	}
+	if !slices.Equal(titles, want) {
+		t.Errorf("benchmarks.md has %q, want %q", titles, want)
+	}
+	for title, section := range sections(part) {
+		if !strings.Contains(section, "|---|") || !strings.Contains(section, "**") {
+			t.Errorf("benchmarks.md: %s has no table of ratios", title)
+		}
+	}
+}
+
+// sections cuts a text at its headings of the second level.
+func sections(text string) map[string]string {
+	all := map[string]string{}
+	for _, s := range strings.Split(text, "\n## ")[1:] {
+		title, body, _ := strings.Cut(s, "\n")
+		all[title] = body
+	}
+	return all
+}
+
 // The packages.
 
 const module = "github.com/qa-orch/qa-orch/"
@@ -484,7 +535,7 @@ var mayImport = map[string][]string{
 	"locales": {"locales", "core"},
 	"server":  {"server", "core"},
 	"tui":     {"tui", "locales", "core"},
-	"cmd":     {"tui", "server", "locales", "core"},
+	"cmd":     {"cmd", "tui", "server", "locales", "core"},
 	"docs":    {},
 }
 
