@@ -141,6 +141,9 @@ func Remove(data []byte, front string) ([]byte, error) {
 	if err != nil || from < 0 {
 		return data, err
 	}
+	// As the block ends its lines, so did Install those that it added. A carriage
+	// return alone belongs to the line before.
+	added := []byte(lineEnd(data[from:to]))
 	steps := 2
 	for _, eol := range []string{"\r\n", "\n"} {
 		if bytes.HasPrefix(data[to:], []byte(eol)) {
@@ -151,7 +154,7 @@ func Remove(data []byte, front string) ([]byte, error) {
 	}
 	head := data[:from]
 	for range steps {
-		shorter := bytes.TrimSuffix(bytes.TrimSuffix(head, []byte("\n")), []byte("\r"))
+		shorter := bytes.TrimSuffix(head, added)
 		if steps == 1 && len(shorter) > 0 && shorter[len(shorter)-1] != '\n' {
 			break // the line before is not blank
 		}

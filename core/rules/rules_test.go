@@ -39,7 +39,7 @@ func TestTheTextCoversTheContract(t *testing.T) {
 func TestInstallThenRemoveRestoresTheBytes(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{
-		"# Mine\n", "# Mine", "# Mine\n\n\n", "\xef\xbb\xbf# Мой\r\n\r\ntext\r\n", "a\r\nb", "\n", "text <!-- other:begin -->\n",
+		"# Mine\n", "# Mine", "# Mine\n\n\n", "\xef\xbb\xbf# Мой\r\n\r\ntext\r\n", "a\r\nb", "\n", "text <!-- other:begin -->\n", "a\rb\r", "a\n\r",
 	} {
 		one, err := Install([]byte(data), "")
 		if err != nil {
