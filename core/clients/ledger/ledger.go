@@ -367,11 +367,16 @@ func (f *File) remove() error {
 	}
 	atomicfile.Sweep(f.target)
 	for i := len(f.note.Folders) - 1; i >= 0; i-- {
-		if strings.HasPrefix(f.target, f.note.Folders[i]+string(filepath.Separator)) { // whatever the note says
+		if isAbove(f.note.Folders[i], f.target) { // a damaged note could name anything
 			_ = os.Remove(f.note.Folders[i]) // one that others use is not empty and stays
 		}
 	}
 	return f.forget()
+}
+
+// isAbove reports whether folder is one that path lies in.
+func isAbove(folder, path string) bool {
+	return folder == filepath.Clean(folder) && strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
 // forget drops the note and the backup.
