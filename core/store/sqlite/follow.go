@@ -171,7 +171,7 @@ func (f *Follower) replace(rows map[int64]row, d *Delta) {
 			f.bad++
 			continue
 		}
-		if was, ok := old[r.state.RunID]; !ok || !same(was, r.state) {
+		if was, ok := old[r.state.RunID]; !ok || was != r.state {
 			d.Put = append(d.Put, r.state)
 		}
 		delete(old, r.state.RunID)
@@ -180,11 +180,6 @@ func (f *Follower) replace(rows map[int64]row, d *Delta) {
 	for id := range old {
 		d.Removed = append(d.Removed, id)
 	}
-}
-
-// same compares two states of one run. A transition always moves the expiry.
-func same(a, b review.Session) bool {
-	return a.ExpiresAt.Equal(b.ExpiresAt) && a.Status == b.Status && a.Step == b.Step && a.Done == b.Done
 }
 
 func (f *Follower) note(r row) {
@@ -197,7 +192,7 @@ func (f *Follower) note(r row) {
 func (f *Follower) set(id int64, r row, d *Delta) (changed bool) {
 	was, known := f.rows[id]
 	switch {
-	case !was.bad() && was.state.RunID == r.state.RunID && same(was.state, r.state):
+	case !was.bad() && was.state == r.state:
 		r.moved = was.moved
 	case !r.bad():
 		d.Put = append(d.Put, r.state)

@@ -78,6 +78,22 @@ func (f *follower) check(when string) {
 	}
 }
 
+// TestFollowNoticesEveryChange: also one that no transition of ours makes.
+func TestFollowNoticesEveryChange(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	s := storetest.New(1, 0)
+	execute(t, path, schema, insert(t, s))
+	must(t, open(t, path).Open(context.Background())) // makes the index
+	f := follow(t, path)
+	f.poll(false)
+	f.check("at first")
+	s.Policy.Verified = !s.Policy.Verified
+	execute(t, path, `UPDATE sessions SET payload = '`+payload(t, s)+`'`)
+	f.poll(true)
+	f.check("after the model was changed, and not the expiry")
+}
+
 // host advances sessions at random through a store of its own.
 type host struct {
 	*orchestrator.Orchestrator
