@@ -32,7 +32,7 @@ var forms = map[Lang][]string{
 }
 
 // readMessages parses the files of a language, each message once.
-func readMessages(t *testing.T, lang Lang) map[string]message {
+func readMessages(t testing.TB, lang Lang) map[string]message {
 	t.Helper()
 	paths, err := fs.Glob(files, "messages/*."+lang.String()+".toml")
 	if err != nil || len(paths) == 0 {

@@ -9,6 +9,7 @@ package locales
 
 import (
 	"embed"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ var files embed.FS
 
 const folder = "messages"
 
-// Vars are the variables of a message by name. Strings and errors are made inert (see Inert) on
-// their way in; Styled text is not. A Message is said in the printer's language.
+// Vars are the variables of a message by name. Whatever their type, they are made inert (see Inert)
+// on their way in; Styled text is not. A Message is said in the printer's language.
 type Vars map[string]any
 
 // Styled is text for a variable that carries the program's own terminal styling. It must be built
@@ -106,6 +107,9 @@ func (p *Printer) values(vars []Vars) Vars {
 			all[name] = Inert(v)
 		case error:
 			all[name] = Inert(v.Error())
+		case int, int64, float64, bool:
+		default: // a list, or a kind of text with a type of its own
+			all[name] = Inert(fmt.Sprint(v))
 		}
 	}
 	return all

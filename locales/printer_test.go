@@ -71,6 +71,8 @@ func TestVariablesAreInertUnlessStyled(t *testing.T) {
 		{5, "5 ago"},
 		{M("format.or"), "or ago"},
 		{OneOf{"a", "b\x1b", "c"}, `a, b\x1b or c ago`},
+		{named("\x1b[2J"), `\x1b[2J ago`},
+		{[]string{"\a", "b"}, `[\x07 b] ago`},
 	} {
 		if got := p.T("format.ago", Vars{"Duration": c.value}); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.value, got, c.want)
