@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
+	"github.com/qa-orch/qa-orch/tui/cells"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -147,15 +148,15 @@ func (l Line) width() (w int) {
 // hang wraps a line behind a mark; the lines after the first begin where the text does.
 func (p *page) hang(mark string, l Line) {
 	margin := ansi.StringWidth(mark)
-	for _, part := range wrap(l, max(p.width-margin, 1)) {
+	for _, part := range broken(l, max(p.width-margin, 1)) {
 		p.lines = append(p.lines, append(Line{{mark, theme.Plain}}, part...))
 		mark = strings.Repeat(" ", margin)
 	}
 }
 
-// wrap breaks a line into lines of at most width columns. Breaking drops spaces and nothing else, which
+// broken breaks a line into lines of at most width columns. Breaking drops spaces and nothing else, which
 // tells where each piece has gone.
-func wrap(l Line, width int) []Line {
+func broken(l Line, width int) []Line {
 	var text strings.Builder
 	for _, s := range l {
 		text.WriteString(s.Text)
@@ -165,7 +166,7 @@ func wrap(l Line, width int) []Line {
 	if len(l) > 0 {
 		rest = l[0].Text
 	}
-	for part := range strings.SplitSeq(ansi.Wrap(text.String(), width, ""), "\n") {
+	for _, part := range cells.Wrap(text.String(), width) {
 		line := Line{}
 		for part != "" {
 			for rest == "" && at < len(l)-1 {

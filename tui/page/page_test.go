@@ -24,7 +24,7 @@ var (
 )
 
 // played returns the performance of a mode, complete, with a claim of its own.
-func played(t *testing.T, lang locales.Lang, mode advocate.Mode, claim string) advocate.Document {
+func played(t testing.TB, lang locales.Lang, mode advocate.Mode, claim string) advocate.Document {
 	t.Helper()
 	return playtest.Review(t, lang, "rev-play", claim, mode, playtest.All, time.Unix(0, 0)).Document(memo.Labels(locales.New(lang)))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/cells"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -81,7 +82,7 @@ func tooSmall(p *locales.Printer, w, h int) string {
 		"NeedWidth": leastWidth, "NeedHeight": leastHeight, "Width": w, "Height": h,
 	}), max(w, 1), ""), "\n")
 	for i := range lines {
-		lines[i] = cut(lines[i], w)
+		lines[i] = cells.Cut(lines[i], w)
 	}
 	return strings.Join(lines[:min(len(lines), max(h, 1))], "\n")
 }

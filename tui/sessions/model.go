@@ -5,9 +5,11 @@ package sessions
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
@@ -20,6 +22,7 @@ import (
 	"github.com/qa-orch/qa-orch/core/watch"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/explain"
+	"github.com/qa-orch/qa-orch/tui/cells"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -502,6 +505,10 @@ func (m *Model) edit(msg tea.KeyMsg) {
 			m.list.remember()
 		}
 	default:
+		// What is pasted may hold more than keys give.
+		msg.Runes = slices.DeleteFunc(slices.Clone(msg.Runes), func(r rune) bool {
+			return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+		})
 		m.input, _ = m.input.Update(msg)
 		m.setQuery(m.input.Value())
 	}
@@ -744,11 +751,11 @@ func (m *Model) header() []string {
 		room := m.w - counts.width() - 3
 		left := text(theme.Plain, " ")
 		if room >= 12 {
-			left = left.with(theme.Muted, cutStart(e.path(m.o.StorePath), room))
+			left = left.with(theme.Muted, cells.CutStart(e.path(m.o.StorePath), room))
 		}
 		out = append(out, e.br.paint(ends(left, counts.with(theme.Plain, " "), m.w).fit(m.w), false))
 	} else {
-		out = append(out, e.br.paint(text(theme.Muted, " "+cutStart(e.path(m.o.StorePath), m.w-2)).fit(m.w), false))
+		out = append(out, e.br.paint(text(theme.Muted, " "+cells.CutStart(e.path(m.o.StorePath), m.w-2)).fit(m.w), false))
 	}
 	if m.err != nil && len(m.tracker.Rows()) > 0 {
 		problem, _ := explain.Store(p, m.err)

@@ -8,6 +8,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/cells"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -16,16 +17,16 @@ const roleCount = int(theme.Deepest) + 1
 // brush writes text in the look of its role. The escape sequences are made once: a frame has some
 // thousand pieces of text.
 type brush struct {
-	plain, chosen [roleCount]wrap
+	plain, chosen [roleCount]around
 }
 
-type wrap struct{ before, after string }
+type around struct{ before, after string }
 
 func newBrush(t *theme.Theme, dark, known bool) *brush {
 	b := &brush{}
 	for role := range roleCount {
 		style := t.Style(theme.Role(role))
-		b.plain[role] = wrapOf(style)
+		b.plain[role] = aroundOf(style)
 		switch profile := t.Renderer.ColorProfile(); {
 		case profile == termenv.Ascii || profile == termenv.ANSI || !known:
 			style = t.Renderer.NewStyle().Reverse(true)
@@ -34,14 +35,14 @@ func newBrush(t *theme.Theme, dark, known bool) *brush {
 		default:
 			style = style.Background(lipgloss.CompleteColor{TrueColor: "#d9e5f3", ANSI256: "254"})
 		}
-		b.chosen[role] = wrapOf(style)
+		b.chosen[role] = aroundOf(style)
 	}
 	return b
 }
 
-func wrapOf(style lipgloss.Style) wrap {
+func aroundOf(style lipgloss.Style) around {
 	before, after, _ := strings.Cut(style.Render("x"), "x")
-	return wrap{before, after}
+	return around{before, after}
 }
 
 // seg is a piece of a line: text of one role. Its text must be inert and without styling.
@@ -71,7 +72,7 @@ func (l line) fit(w int) line {
 	for _, s := range l {
 		n := ansi.StringWidth(s.text)
 		if n > room {
-			s.text = cut(s.text, room)
+			s.text = cells.Cut(s.text, room)
 			n = ansi.StringWidth(s.text)
 			out = append(out, s)
 			room -= n
@@ -105,31 +106,8 @@ func (b *brush) paint(l line, chosen bool) string {
 	return out.String()
 }
 
-// cut shortens s to w cells, with an ellipsis where something is lost.
-func cut(s string, w int) string {
-	if w <= 0 {
-		return ""
-	}
-	if ansi.StringWidth(s) <= w {
-		return s
-	}
-	return ansi.Truncate(s, w, "…")
-}
-
-// cutStart is cut for paths: their end tells more.
-func cutStart(s string, w int) string {
-	n := ansi.StringWidth(s)
-	if n <= w {
-		return s
-	}
-	if w <= 1 {
-		return cut(s, w)
-	}
-	return "…" + ansi.TruncateLeft(s, n-w+1, "")
-}
-
 func pad(s string, w int) string {
-	s = cut(s, w)
+	s = cells.Cut(s, w)
 	if n := ansi.StringWidth(s); n < w {
 		s += strings.Repeat(" ", w-n)
 	}
@@ -137,7 +115,7 @@ func pad(s string, w int) string {
 }
 
 func padLeft(s string, w int) string {
-	s = cut(s, w)
+	s = cells.Cut(s, w)
 	if n := ansi.StringWidth(s); n < w {
 		s = strings.Repeat(" ", w-n) + s
 	}
@@ -148,7 +126,7 @@ func padLeft(s string, w int) string {
 func paragraph(role theme.Role, s string, w, indent int) []line {
 	margin := strings.Repeat(" ", indent)
 	var out []line
-	for part := range strings.SplitSeq(ansi.Wrap(s, max(w-indent, 8), ""), "\n") {
+	for _, part := range cells.Wrap(s, max(w-indent, 8)) {
 		out = append(out, line{{margin, theme.Plain}, {part, role}})
 	}
 	return out

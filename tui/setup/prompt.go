@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/cells"
 )
 
 // Prompt holds the conversation line by line, without colours, cursor movements
@@ -63,7 +62,7 @@ func readLines(in io.Reader) <-chan string {
 }
 
 func (c *conversation) say(text string) {
-	if _, err := fmt.Fprintln(c.out, ansi.Wrap(text, c.width, "")); err != nil && c.err == nil {
+	if _, err := fmt.Fprintln(c.out, strings.Join(cells.Wrap(text, c.width), "\n")); err != nil && c.err == nil {
 		c.err = err
 	}
 }
