@@ -36,7 +36,7 @@ func startServer(ctx context.Context, path string, words []string, folder, name 
 // startChild is startServer for any server, with the environment that it is to
 // have. It returns what the server says of itself.
 func startChild(ctx context.Context, path string, words, env []string, name string, tap func(io.Reader, io.WriteCloser) (io.Reader, io.WriteCloser)) (*child, *mcp.InitializeResult, error) {
-	cmd := exec.CommandContext(ctx, path, words...)
+	cmd := exec.CommandContext(ctx, path, words...) // #nosec G204 -- this program, or what the person's own client starts
 	cmd.Env = env
 	cmd.WaitDelay = time.Second // children of its own may keep the streams open
 	stdin, err := cmd.StdinPipe()

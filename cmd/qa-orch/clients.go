@@ -51,7 +51,7 @@ func (a *App) registry(s settings.Settings) clients.Registry {
 		Run: func(ctx context.Context, argv []string) error {
 			ctx, cancel := context.WithTimeout(ctx, ownLimit)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // #nosec G204 -- a client's own command, shown to the person first; no shell
 			cmd.WaitDelay = time.Second
 			return cmd.Run() // without input, so that it can't ask
 		},
@@ -133,6 +133,9 @@ func ours(e clients.Entry) bool {
 // one takes some 30 ms.
 const contactLimit = 10 * time.Second
 
+// longestVersion is how much is shown of what a server says is its version.
+const longestVersion = 64
+
 // reach starts the command of a registration as a client does, without the
 // variables of ours that are set here, and lists the tools. With a folder, the
 // server keeps its files there and not where the registration says.
@@ -171,7 +174,7 @@ func reach(ctx context.Context, found clients.Found, folder string) contact {
 		return c
 	}
 	defer server.stop()
-	c.Server, c.Version = hello.ServerInfo.Name, hello.ServerInfo.Version
+	c.Server, c.Version = hello.ServerInfo.Name, locales.Shorten(hello.ServerInfo.Version, longestVersion)
 	list, err := server.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
 		c.Err = err

@@ -29,7 +29,7 @@ func newDocs(a *App) *cobra.Command {
 // writeManuals writes a manual page for root and for every visible command below it into folder,
 // in the language of the run.
 func writeManuals(a *App, root *cobra.Command, folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil { // #nosec G301 -- manual pages are for everybody
 		return failed(locales.M("docs.unwritable", locales.Vars{"Path": folder, "Cause": a.Cause(err)}), err)
 	}
 	a.fillTexts(root)

@@ -167,7 +167,7 @@ func (r *Reader) split(text string, emit func([]byte)) {
 			pair = p
 		}
 		if c < utf8.RuneSelf {
-			buf = append(buf, byte(c))
+			buf = append(buf, byte(c)) // #nosec G115 -- it is ASCII
 			continue
 		}
 		switch {
@@ -246,7 +246,7 @@ func (r *Reader) number(token string) int32 {
 	}
 	id, known := r.stems[stem]
 	if !known {
-		id = int32(len(r.stems))
+		id = int32(len(r.stems)) // #nosec G115 -- of texts of a few megabytes at most
 		r.stems[stem] = id
 	}
 	return id

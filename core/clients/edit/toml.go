@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,8 +122,10 @@ func objectOf(members map[string]any) Object {
 			value = objectOf(v)
 		case int64:
 			value = int(v)
-		case uint64:
-			value = int(v)
+		case uint64: // of YAML
+			if v <= math.MaxInt {
+				value = int(v)
+			}
 		case []any:
 			list := []string{}
 			for _, el := range v {

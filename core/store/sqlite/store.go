@@ -87,14 +87,14 @@ func (h *handle) close() {
 	// transaction open, for as long as it has a statement.
 	for _, stmt := range []*sql.Stmt{h.beginTx, h.commitTx, h.rollbackTx, h.selectRow, h.updateRow, h.deleteRow, h.insertRow} {
 		if stmt != nil {
-			stmt.Close()
+			_ = stmt.Close()
 		}
 	}
 	if h.conn != nil {
-		h.conn.Close()
+		_ = h.conn.Close()
 	}
-	h.write.Close()
-	h.read.Close()
+	_ = h.write.Close()
+	_ = h.read.Close()
 }
 
 // The two expressions of the index. A row whose payload is no JSON gives NULL
@@ -153,8 +153,8 @@ func (s *Store) handle(ctx context.Context) (*handle, error) {
 func (h *handle) removeStaleWAL(path string) {
 	info, err := os.Lstat(path + "-wal")
 	if err == nil && h.wal != nil && os.SameFile(info, h.wal) {
-		os.Remove(path + "-wal")
-		os.Remove(path + "-shm")
+		_ = os.Remove(path + "-wal")
+		_ = os.Remove(path + "-shm")
 	}
 }
 
@@ -192,7 +192,7 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		return nil, err
 	}
 	if h.read, err = sql.Open("sqlite", dsn(path, "5000")+"&_query_only=1"); err != nil {
-		h.write.Close()
+		_ = h.write.Close()
 		return nil, err
 	}
 	defer func() {
@@ -394,7 +394,7 @@ func (h *handle) begin(ctx context.Context) error {
 		if err == nil || !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(wait/2 + rand.N(wait))
+		time.Sleep(wait/2 + rand.N(wait)) // #nosec G404 -- how long to wait is no secret
 	}
 }
 
@@ -520,7 +520,7 @@ func (h *handle) purge(ctx context.Context, now time.Time) error {
 		for rows.Next() {
 			var runID, payload any
 			if err := rows.Scan(&runID, &payload); err != nil {
-				rows.Close()
+				_ = rows.Close()
 				return err
 			}
 			var session review.Session
@@ -602,7 +602,7 @@ func (h *handle) oldestStopped(ctx context.Context, oldest *review.Session) (boo
 			var runID, payload any
 			var at sql.NullString
 			if err := rows.Scan(&runID, &payload, &at); err != nil {
-				rows.Close()
+				_ = rows.Close()
 				return false, err
 			}
 			if seen && at.String != second {
@@ -617,7 +617,7 @@ func (h *handle) oldestStopped(ctx context.Context, oldest *review.Session) (boo
 				*oldest, found = session, true
 			}
 		}
-		rows.Close()
+		_ = rows.Close()
 		if err := rows.Err(); err != nil {
 			return false, err
 		}
