@@ -17,8 +17,11 @@ func (p *Printer) Cause(err error) string {
 			return c.message.In(p)
 		}
 	}
-	return p.T("cause.unknown", Vars{"Detail": innermost(err)})
+	return p.T("cause.unknown", Vars{"Detail": Shorten(innermost(err).Error(), longestDetail)})
 }
+
+// longestDetail is how much is repeated of what the system says: some of it is what another program said.
+const longestDetail = 300
 
 type cause struct {
 	err     error

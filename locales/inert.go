@@ -15,6 +15,17 @@ func Inert(s string) string { return inert(s, false) }
 // InertText is Inert for text of several lines: line breaks and tabs stay.
 func InertText(s string) string { return inert(s, true) }
 
+// Shorten cuts s after the given number of characters and says so with an ellipsis.
+func Shorten(s string, characters int) string {
+	for i := range s {
+		if characters == 0 {
+			return s[:i] + "…"
+		}
+		characters--
+	}
+	return s
+}
+
 func inert(s string, multiline bool) string {
 	clean := func(r rune) bool {
 		if multiline && (r == '\n' || r == '\t') {

@@ -34,6 +34,15 @@ func TestInert(t *testing.T) {
 	}
 }
 
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"": "", "жук": "жук", "жуки": "жук…", "\xff\xff\xff\xff": "\xff\xff\xff…"} {
+		if got := Shorten(in, 3); got != want {
+			t.Errorf("Shorten(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzInert(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\u202e\xff")

@@ -129,9 +129,9 @@ func runConnect(ctx context.Context, o *connectOptions) error {
 	if o.Client == genericClient {
 		asJSON, asTOML := clients.Paste(name, entry)
 		o.Println(o.Theme().Paint(theme.Muted, "# JSON"))
-		o.Println(asJSON)
+		o.Println(string(inertJSON([]byte(asJSON))))
 		o.Println(o.Theme().Paint(theme.Muted, "# TOML"))
-		o.Println(strings.TrimSuffix(asTOML, "\n"))
+		o.Println(string(inertTOML([]byte(strings.TrimSuffix(asTOML, "\n")))))
 		return nil
 	}
 	registry := o.registry(s)

@@ -63,7 +63,13 @@ func bareEnv(home string, extra ...string) []string {
 
 func startPeer(t testing.TB, env []string, args ...string) *peer {
 	t.Helper()
-	p := &peer{t: t, cmd: exec.Command(programPath(t), args...), stderr: &bytes.Buffer{}}
+	return startPeerAs(t, programPath(t), env, args...)
+}
+
+// startPeerAs is startPeer for another program that becomes this one.
+func startPeerAs(t testing.TB, path string, env []string, args ...string) *peer {
+	t.Helper()
+	p := &peer{t: t, cmd: exec.Command(path, args...), stderr: &bytes.Buffer{}}
 	p.cmd.Env = env
 	p.cmd.Stderr = p.stderr
 	in, err := p.cmd.StdinPipe()

@@ -77,7 +77,7 @@ func (o *setupOptions) completeModels(*cobra.Command, []string, string) ([]cobra
 	var out []cobra.Completion
 	for _, m := range models.All() {
 		if m.Menu && (o.Provider == "" || o.Provider == string(m.Provider)) {
-			out = append(out, cobra.CompletionWithDesc(m.ID, m.Label[o.Lang().String()]))
+			out = append(out, cobra.CompletionWithDesc(m.ID, locales.Inert(m.Label[o.Lang().String()])))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

@@ -122,14 +122,26 @@ func printJSON(a *App, value any) error {
 // inertJSON writes characters that steer a terminal as JSON's escapes. The encoder does so for some of
 // them only.
 func inertJSON(data []byte) []byte {
+	return escaped(data, func(r rune) string {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	})
+}
+
+// inertTOML is inertJSON for TOML without literal strings.
+func inertTOML(data []byte) []byte {
+	return escaped(data, func(r rune) string { return fmt.Sprintf(`\U%08x`, r) })
+}
+
+// escaped writes what steers a terminal as \uXXXX; wide writes characters that this has no room for.
+func escaped(data []byte, wide func(rune) string) []byte {
 	var b bytes.Buffer
 	for _, r := range string(data) {
 		switch {
-		case r == '\n' || !unicode.In(r, unicode.Cc, unicode.Cf):
+		case r == '\n' || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			b.WriteRune(r)
 		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+			b.WriteString(wide(r))
 		default:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
