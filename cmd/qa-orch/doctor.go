@@ -21,6 +21,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/clients"
+	"github.com/qa-orch/qa-orch/core/regular"
 	"github.com/qa-orch/qa-orch/core/review"
 	"github.com/qa-orch/qa-orch/core/settings"
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
@@ -227,6 +228,10 @@ func (d *doctor) exposed(check, path string, info fs.FileInfo, command string, d
 		return p.T("doctor.fix-mode", locales.Vars{"Command": command + " " + path})
 	}
 	switch {
+	case !regular.Ours(info):
+		d.info(check, func(p *locales.Printer) string {
+			return p.T("doctor.others-own", locales.Vars{"Path": path})
+		}, func(p *locales.Printer) string { return p.T("doctor.fix-owner") }, data)
 	case runtime.GOOS != "windows" && mode&0o022 != 0:
 		d.fail(check, func(p *locales.Printer) string {
 			return p.T("doctor.others-write", locales.Vars{"Path": path, "Mode": data["mode"]})

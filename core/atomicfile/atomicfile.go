@@ -40,6 +40,10 @@ func WriteShared(path string, data []byte, perm fs.FileMode) error {
 	return replace(target, data, perm, false)
 }
 
+// Replace is Write for a file of our own, which is no link: whatever is at path,
+// a link included, gives way to the file.
+func Replace(path string, data []byte) error { return replace(path, data, 0o600, true) }
+
 // replace puts a new file in the place of target, whatever is there: a link is
 // replaced, not followed. exact says that perm holds whatever the umask is.
 func replace(target string, data []byte, perm fs.FileMode, exact bool) error {

@@ -192,7 +192,7 @@ func (f *File) Prepare(pristine, table bool) (backup string, err error) {
 			Path: f.target, Existed: f.Existed, Exact: pristine, Table: table || kept, Original: sum(f.opened), Folders: f.note.Folders,
 		}
 		if f.Existed {
-			if err := atomicfile.Write(f.backupPath(), f.opened, 0o600); err != nil {
+			if err := atomicfile.Replace(f.backupPath(), f.opened); err != nil {
 				return "", err
 			}
 		} else {
@@ -274,7 +274,7 @@ func (f *File) writeNote(after []byte) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(f.notePath(), append(data, '\n'), 0o600)
+	return atomicfile.Replace(f.notePath(), append(data, '\n'))
 }
 
 // missingFolders returns dir and the folders above it that do not exist, the
