@@ -18,6 +18,7 @@ import (
 	"github.com/qa-orch/qa-orch/locales/explain"
 	"github.com/qa-orch/qa-orch/locales/memo"
 	server "github.com/qa-orch/qa-orch/server/advocate"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/page"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
@@ -163,7 +164,7 @@ func runAdvocateList(o *advocateOptions) error {
 	}
 	t, width := o.Theme(), o.Columns()
 	say := func(role theme.Role, text string) {
-		for line := range strings.SplitSeq(fold(text, width), "\n") { // one by one: a block would be padded
+		for line := range strings.SplitSeq(fold.Text(text, width), "\n") { // one by one: a block would be padded
 			o.Println(t.Paint(role, line))
 		}
 	}

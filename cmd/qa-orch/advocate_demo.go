@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
@@ -15,6 +14,7 @@ import (
 	"github.com/qa-orch/qa-orch/locales/memo"
 	"github.com/qa-orch/qa-orch/locales/play"
 	server "github.com/qa-orch/qa-orch/server/advocate"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -87,14 +87,14 @@ type performance struct {
 
 func (p *performance) say(line string) {
 	if !p.silent {
-		p.Println(ansi.Wrap(line, p.Columns(), ""))
+		p.Println(fold.Text(line, p.Columns()))
 	}
 }
 
 // text prints a line of an exchange under its call.
 func (p *performance) text(line string) {
 	if !p.silent {
-		p.Println(indent(ansi.Wrap(line, p.Columns()-2, "")))
+		p.Println(indent(fold.Text(line, p.Columns()-2)))
 	}
 }
 

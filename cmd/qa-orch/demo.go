@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/terms"
 	server "github.com/qa-orch/qa-orch/server/review"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -376,13 +376,13 @@ func (d *demo) assessed(a *assessment) {
 func (d *demo) heading(text string) {
 	if !d.JSON {
 		d.Println("")
-		d.Println(ansi.Wrap(d.Theme().Paint(theme.Title, text), d.Columns(), ""))
+		d.Println(fold.Text(d.Theme().Paint(theme.Title, text), d.Columns()))
 	}
 }
 
 func (d *demo) print(text string) {
 	if !d.JSON {
-		d.Println(indent(ansi.Wrap(text, d.Columns()-2, "")))
+		d.Println(indent(fold.Text(text, d.Columns()-2)))
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/eval"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/terms"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -126,10 +126,10 @@ func runEvalList(o *evalOptions) error {
 	for _, c := range eval.Cases() {
 		o.Println("")
 		o.Println(t.Paint(theme.Command, c.ID) + "  " + t.Paint(theme.Muted, terms.Profile(o.Printer, c.Profile)))
-		o.Println(indent(ansi.Wrap(o.Word(caseTitles, c.ID), width-2, "")))
+		o.Println(indent(fold.Text(o.Word(caseTitles, c.ID), width-2)))
 	}
 	o.Println("")
-	o.Println(ansi.Wrap(o.T("eval.more", locales.Vars{"Command": evalShow(eval.IDs()[0])}), width, ""))
+	o.Println(fold.Text(o.T("eval.more", locales.Vars{"Command": evalShow(eval.IDs()[0])}), width))
 	return nil
 }
 
@@ -164,7 +164,7 @@ func runEvalShow(o *evalOptions) error {
 	points(o.T("eval.good"), o.Word(caseGood, c.ID))
 	points(o.T("eval.avoid"), o.Word(caseAvoid, c.ID))
 	o.Println("")
-	o.Println(ansi.Wrap(o.T("eval.judge"), width, ""))
+	o.Println(fold.Text(o.T("eval.judge"), width))
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (o *evalOptions) printProblems(problems []eval.Problem) {
 	t, width := o.Theme(), o.Columns()
 	if len(problems) == 0 {
 		text := o.T("eval.sound", locales.Vars{"Case": o.Case.ID, "Command": evalShow(o.Case.ID, "--judge")})
-		o.Println(ansi.Wrap(t.Paint(theme.Good, text), width, ""))
+		o.Println(fold.Text(t.Paint(theme.Good, text), width))
 		return
 	}
 	name := o.File
@@ -239,7 +239,7 @@ func (o *evalOptions) printProblems(problems []eval.Problem) {
 	}
 	for _, p := range problems {
 		text := o.T("eval.line", locales.Vars{"Path": name, "Line": p.Line, "Problem": locales.Styled(answerProblem(o.Printer, p))})
-		o.Println(ansi.Wrap(text, width, ""))
+		o.Println(fold.Text(text, width))
 	}
 	o.Println(t.Paint(theme.Attention, o.N("eval.found", len(problems))))
 }

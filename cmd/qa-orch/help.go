@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -152,7 +153,7 @@ func (a *App) printHelp(cmd *cobra.Command) {
 	if intro == "" {
 		intro = cmd.Short + "."
 	}
-	fmt.Fprintln(&b, fold(intro, width))
+	fmt.Fprintln(&b, fold.Text(intro, width))
 	fmt.Fprintf(&b, "\n%s\n  %s\n", t.Paint(theme.Title, a.T("frame.usage")), a.usageLine(cmd))
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\n%s\n%s\n", t.Paint(theme.Title, a.T("frame.examples")), indent(cmd.Example))
@@ -162,7 +163,7 @@ func (a *App) printHelp(cmd *cobra.Command) {
 		writeSection(&b, t, s, width)
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s\n", fold(a.T("frame.more", locales.Vars{"Command": cmd.CommandPath()}), width))
+		fmt.Fprintf(&b, "\n%s\n", fold.Text(a.T("frame.more", locales.Vars{"Command": cmd.CommandPath()}), width))
 	}
 	_, _ = fmt.Fprint(a.Out, b.String())
 }
@@ -196,7 +197,7 @@ func writeSection(b *strings.Builder, t *theme.Theme, s section, width int) {
 
 // hang wraps text to room columns and indents all lines but the first.
 func hang(text string, room, margin int) string {
-	return strings.ReplaceAll(fold(text, room), "\n", "\n"+strings.Repeat(" ", margin))
+	return strings.ReplaceAll(fold.Text(text, room), "\n", "\n"+strings.Repeat(" ", margin))
 }
 
 func indent(text string) string {
@@ -208,7 +209,7 @@ func (a *App) printOverview(root *cobra.Command) {
 	a.fillTexts(root)
 	t, width := a.Theme(), a.Columns()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", fold(t.Paint(theme.Title, program)+": "+root.Short+".", width))
+	fmt.Fprintf(&b, "%s\n", fold.Text(t.Paint(theme.Title, program)+": "+root.Short+".", width))
 	start := section{title: a.T("frame.start")}
 	for _, name := range []string{"setup", "connect", "doctor", "demo", "sessions", "help"} {
 		for _, sub := range root.Commands() {

@@ -3,12 +3,12 @@ package main
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/terms"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -102,28 +102,28 @@ func runProfiles(o *profilesOptions) error {
 		c, _ := p.Checklist()
 		o.Println("")
 		o.Println(t.Paint(theme.Command, string(p)) + "  " + terms.Profile(o.Printer, p) + " · " + t.Paint(theme.Muted, terms.Kind(o.Printer, c.Kind)))
-		o.Println(indent(ansi.Wrap(terms.Focus(o.Printer, p), width-2, "")))
+		o.Println(indent(fold.Text(terms.Focus(o.Printer, p), width-2)))
 	}
 	o.Println("")
 	o.Println(t.Paint(theme.Title, o.T("profiles.bundles")))
 	for _, b := range catalog.Bundles() {
 		o.Println("")
 		o.Println(t.Paint(theme.Command, string(b)) + "  " + terms.Bundle(o.Printer, b))
-		o.Println(indent(ansi.Wrap(strings.Join(profileWords(b.Profiles()), " → "), width-2, "")))
+		o.Println(indent(fold.Text(strings.Join(profileWords(b.Profiles()), " → "), width-2)))
 	}
 	o.Println("")
-	o.Println(ansi.Wrap(o.T("profiles.more", locales.Vars{"Command": program + " profiles " + string(catalog.CodeReviewer)}), width, ""))
+	o.Println(fold.Text(o.T("profiles.more", locales.Vars{"Command": program + " profiles " + string(catalog.CodeReviewer)}), width))
 	return nil
 }
 
 func (o *profilesOptions) printProfile(p profileJSON) {
 	t, width := o.Theme(), o.Columns()
 	o.Println(t.Paint(theme.Title, terms.Profile(o.Printer, p.Profile)) + "  " + t.Paint(theme.Command, string(p.Profile)) + " · " + t.Paint(theme.Muted, terms.Kind(o.Printer, p.Kind)))
-	o.Println(ansi.Wrap(terms.Focus(o.Printer, p.Profile), width, ""))
+	o.Println(fold.Text(terms.Focus(o.Printer, p.Profile), width))
 	field := func(title, value string) {
 		o.Println("")
 		o.Println(t.Paint(theme.Title, title))
-		o.Println(indent(ansi.Wrap(value, width-2, "")))
+		o.Println(indent(fold.Text(value, width-2)))
 	}
 	field(o.T("profiles.sections"), strings.Join(p.RequiredSections, ", "))
 	if len(p.Bundles) > 0 {
@@ -140,7 +140,7 @@ func (o *profilesOptions) printProfile(p profileJSON) {
 		return
 	}
 	o.Println("")
-	o.Println(ansi.Wrap(o.T("profiles.english", locales.Vars{"Command": program + " profiles " + string(p.Profile) + " --json"}), width, ""))
+	o.Println(fold.Text(o.T("profiles.english", locales.Vars{"Command": program + " profiles " + string(p.Profile) + " --json"}), width))
 }
 
 func profileWords(profiles []catalog.Profile) []string {

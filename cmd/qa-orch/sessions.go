@@ -22,6 +22,7 @@ import (
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/explain"
 	"github.com/qa-orch/qa-orch/locales/terms"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/screen"
 	"github.com/qa-orch/qa-orch/tui/sessions"
 	"github.com/qa-orch/qa-orch/tui/theme"
@@ -287,7 +288,7 @@ func (o *sessionsOptions) printPlain(s *snapshot, c watch.Counts) {
 	switch {
 	case s.off:
 		o.Println(o.T("sessions.empty.off"))
-		o.Println(ansi.Wrap(o.T("sessions.empty.off-why"), o.Columns(), ""))
+		o.Println(fold.Text(o.T("sessions.empty.off-why"), o.Columns()))
 		lines := sessions.Switch(s.path)
 		for i, where := range []string{o.T("sessions.empty.off-shell"), o.T("sessions.empty.off-client")} {
 			o.Println(where)

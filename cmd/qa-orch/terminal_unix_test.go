@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -45,7 +44,6 @@ type onTerminal struct {
 	env           []string // all of it, beside what every test has
 	mute          bool     // the terminal answers no question
 	shell         string   // run before the program, in its place: "ulimit -f 0"
-	as            string   // another program that becomes this one
 }
 
 // sitDown starts the program on a terminal.
@@ -61,7 +59,7 @@ func sitDown(t testing.TB, o onTerminal, args ...string) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(cmp.Or(o.as, self))
+	cmd := exec.Command(self)
 	cmd.Args = append(cmd.Args, args...)
 	if o.shell != "" {
 		cmd = exec.Command("/bin/sh", append([]string{"-c", o.shell + `; exec "$SELF" "$@"`, program}, args...)...)

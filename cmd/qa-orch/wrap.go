@@ -3,18 +3,8 @@ package main
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/qa-orch/qa-orch/tui/fold"
 )
-
-// noBreak stands in for hyphens while text is wrapped, so that flags and paths
-// stay whole.
-const noBreak = "\u2011"
-
-// fold breaks text at spaces, and inside a word only where it is wider than width columns.
-func fold(text string, width int) string {
-	text = ansi.Wrap(strings.ReplaceAll(text, "-", noBreak), width, "")
-	return strings.ReplaceAll(text, noBreak, "-")
-}
 
 // wrap breaks text at spaces for a terminal whose lines have margin columns
 // before it, and indents all lines but the first by them. What is longer than a
@@ -24,7 +14,6 @@ func (a *App) wrap(text string, margin int) string {
 	if !a.OutTTY {
 		return text
 	}
-	text = ansi.Wordwrap(strings.ReplaceAll(text, "-", noBreak), max(a.Columns()-margin, 10), "")
-	text = strings.ReplaceAll(text, noBreak, "-")
+	text = fold.Words(text, max(a.Columns()-margin, 10))
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", margin))
 }

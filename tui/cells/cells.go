@@ -1,7 +1,7 @@
 // Package cells breaks and cuts plain text by the room that it takes on a terminal.
 // It goes by whole characters, as people see them: the library takes digits with a
 // sign on them (1️⃣) and letters with an accent of their own apart, and leaves rows
-// of hyphens too wide.
+// of hyphens too wide. Text with styles in it is for package fold.
 package cells
 
 import (
@@ -23,8 +23,9 @@ func next(text string) (char string, width int) {
 	return ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 }
 
-// Wrap breaks a text into lines of at most width cells: between words and after
-// hyphens where it can, else within a word.
+// Wrap breaks a text into lines of at most width cells: between words where it
+// can, else within a word. Hyphens are no place to break: commands and file names
+// have them.
 func Wrap(text string, width int) []string {
 	var w wrapper
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -58,9 +59,6 @@ func (w *wrapper) paragraph(text string, width int) {
 		w.wide += n
 		if w.lineW+w.spaceW+w.wide > width && w.lineW+w.spaceW > 0 {
 			w.end()
-		}
-		if char == "-" {
-			w.settle()
 		}
 	}
 	w.settle()

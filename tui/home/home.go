@@ -14,6 +14,7 @@ import (
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/locales/explain"
 	"github.com/qa-orch/qa-orch/locales/terms"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -140,9 +141,9 @@ func (m *Model) View() string {
 	case m.w == 0:
 		return ""
 	case m.w < leastWidth || m.h < leastHeight:
-		return ansi.Wrap(m.p.T("home.too-small", locales.Vars{
+		return fold.Text(m.p.T("home.too-small", locales.Vars{
 			"NeedWidth": leastWidth, "NeedHeight": leastHeight, "Width": m.w, "Height": m.h,
-		}), m.w, "")
+		}), m.w)
 	}
 	t := m.o.Theme
 	menu := m.menu()

@@ -3,10 +3,9 @@ package sessions
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/qa-orch/qa-orch/locales"
 	"github.com/qa-orch/qa-orch/tui/cells"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -78,9 +77,9 @@ func firstFit(room int, ways ...line) line {
 
 // tooSmall says what is needed, on whatever screen there is.
 func tooSmall(p *locales.Printer, w, h int) string {
-	lines := strings.Split(ansi.Wrap(p.T("sessions.too-small", locales.Vars{
+	lines := strings.Split(fold.Text(p.T("sessions.too-small", locales.Vars{
 		"NeedWidth": leastWidth, "NeedHeight": leastHeight, "Width": w, "Height": h,
-	}), max(w, 1), ""), "\n")
+	}), max(w, 1)), "\n")
 	for i := range lines {
 		lines[i] = cells.Cut(lines[i], w)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/qa-orch/qa-orch/core/store/sqlite"
 	"github.com/qa-orch/qa-orch/core/watch"
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/locales/play/playtest"
 )
 
 // fuzzKeys are what a byte of the input presses.
@@ -54,7 +55,7 @@ func FuzzScreen(f *testing.F) {
 		d.reads(sqlite.Delta{Put: []review.Session{s, session(t, 2, catalog.OrdinaryReview, time.Minute)}})
 		d.Update(policyMsg{watch.PolicyState{Policy: p, Usable: true, Models: catalog.Builtin()}})
 		utf := strings.ToValidUTF8(text, "?") // reviews are JSON
-		begun, complete := stressTest(t, lang, "rev-aaaa", "a claim of: "+utf, advocate.Steelman, 9, noon), stressTest(t, lang, "rev-bbbb", "a claim of: "+utf, advocate.Premortem, 1, noon)
+		begun, complete := playtest.Review(t, lang, "rev-aaaa", "a claim of: "+utf, advocate.Steelman, playtest.All, noon), playtest.Review(t, lang, "rev-bbbb", "a claim of: "+utf, advocate.Premortem, 1, noon)
 		gone, err := advocate.New("rev-cccc", "a claim of: "+utf, advocate.Gauntlet, utf, noon)
 		if err == nil {
 			_, err = gone.Abandon("reason "+utf, noon)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -24,7 +25,7 @@ func (w *Wizard) result() string {
 	provider, stages := w.Result()
 	text := w.table(append([]Row{provider}, stages...), true)
 	if note := w.Compared(); note != "" {
-		text += "\n" + w.look.Paint(theme.Muted, ansi.Wrap(note, w.columns(), ""))
+		text += "\n" + w.look.Paint(theme.Muted, fold.Text(note, w.columns()))
 	}
 	return text
 }

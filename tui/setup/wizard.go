@@ -13,6 +13,7 @@ import (
 
 	"github.com/qa-orch/qa-orch/core/policy"
 	"github.com/qa-orch/qa-orch/locales"
+	"github.com/qa-orch/qa-orch/tui/fold"
 	"github.com/qa-orch/qa-orch/tui/theme"
 )
 
@@ -302,7 +303,7 @@ func (w *Wizard) View() string {
 	view, need, ok := w.fits()
 	if !ok {
 		have := fmt.Sprintf("%d×%d", w.width, w.height)
-		return ansi.Wrap(w.T("setup.small", locales.Vars{"Have": have, "Need": fmt.Sprintf("%d×%d", minColumns, need)}), max(w.width, 10), "")
+		return fold.Text(w.T("setup.small", locales.Vars{"Have": have, "Need": fmt.Sprintf("%d×%d", minColumns, need)}), max(w.width, 10))
 	}
 	return view
 }
@@ -390,7 +391,7 @@ func (w *Wizard) head() []string {
 	parts := []string{ansi.Truncate(title, w.columns(), "…")}
 	if k := w.Screen().Kind; k == AskLanguage || k == AskProvider {
 		for _, notice := range w.Notices() {
-			parts = append(parts, w.look.Paint(theme.Attention, ansi.Wrap(notice, w.columns(), "")))
+			parts = append(parts, w.look.Paint(theme.Attention, fold.Text(notice, w.columns())))
 		}
 	}
 	return parts
@@ -401,7 +402,7 @@ func (w *Wizard) tail() []string {
 	var parts []string
 	width := w.columns()
 	wrap := func(role theme.Role, text string) {
-		parts = append(parts, w.look.Paint(role, ansi.Wrap(text, width, "")))
+		parts = append(parts, w.look.Paint(role, fold.Text(text, width)))
 	}
 	switch w.Screen().Kind {
 	case AskWay:
@@ -444,7 +445,7 @@ func (w *Wizard) aboutModel() string {
 			text = w.T("setup.takes", locales.Vars{"Words": locales.Styled(w.paintWords(words))})
 		}
 	}
-	lines := strings.Split(ansi.Wrap(text, w.columns(), ""), "\n")
+	lines := strings.Split(fold.Text(text, w.columns()), "\n")
 	if w.columns() < 72 {
 		lines = append([]string{ansi.Truncate(note, w.columns(), "…")}, lines...)
 		for len(lines) < 2 {
