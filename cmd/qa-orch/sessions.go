@@ -287,27 +287,27 @@ func (o *sessionsOptions) printPlain(s *snapshot, c watch.Counts) {
 	o.Println(t.Paint(theme.Muted, locales.Inert(s.path)))
 	switch {
 	case s.off:
-		o.Println(o.T("sessions.empty.off"))
+		o.Println(o.wrap(o.T("sessions.empty.off"), 0))
 		o.Println(fold.Text(o.T("sessions.empty.off-why"), o.Columns()))
 		lines := sessions.Switch(s.path)
 		for i, where := range []string{o.T("sessions.empty.off-shell"), o.T("sessions.empty.off-client")} {
-			o.Println(where)
+			o.Println(o.wrap(where, 0))
 			o.Println("  " + t.Paint(theme.Command, locales.Inert(lines[i])))
 		}
 		return
 	case s.missing:
-		o.Println(o.T("sessions.empty.missing"))
+		o.Println(o.wrap(o.T("sessions.empty.missing"), 0))
 		return
 	}
-	o.Println(strings.Join([]string{
+	o.Println(o.wrap(strings.Join([]string{
 		o.N("sessions.count.active", c.Active), o.N("sessions.count.awaiting", c.Awaiting), o.N("sessions.count.stopped", c.Stopped),
 		o.T("sessions.of-limit", locales.Vars{"Count": o.Count(c.Limited()), "Limit": o.Count(s.limit)}),
-	}, " · "))
+	}, " · "), 0))
 	if s.bad > 0 {
-		o.Println(t.Paint(theme.Attention, "! "+o.N("sessions.bad", s.bad)))
+		o.Println(t.Paint(theme.Attention, "! "+o.wrap(o.N("sessions.bad", s.bad), 2)))
 	}
 	if c.Total() == 0 {
-		o.Println(o.T("sessions.empty.none"))
+		o.Println(o.wrap(o.T("sessions.empty.none"), 0))
 		return
 	}
 	rows := [][]cell{o.plainTitles()}
@@ -351,23 +351,45 @@ func (o *sessionsOptions) plainRow(r *watch.Row, now time.Time) []cell {
 	}
 }
 
+// printTable prints rows below their titles, the first row. On a terminal too narrow for that each
+// row becomes a paragraph.
 func (a *App) printTable(rows [][]cell) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, c := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(c.text))
+	const gap = 2
+	widths, total := make([]int, len(rows[0])), -gap
+	for i := range widths {
+		for _, row := range rows {
+			widths[i] = max(widths[i], ansi.StringWidth(row[i].text))
 		}
+		total += widths[i] + gap
+	}
+	if columns, _ := a.Size(); a.OutTTY && columns > 0 && columns < total {
+		for _, row := range rows[1:] {
+			a.printParagraph(rows[0], row)
+		}
+		return
 	}
 	for _, row := range rows {
 		var b strings.Builder
 		for i, c := range row {
 			b.WriteString(a.Theme().Paint(c.role, c.text))
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(c.text)+2))
+				b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(c.text)+gap))
 			}
 		}
 		a.Println(b.String())
 	}
+}
+
+// printParagraph prints a row of a table: its first two fields, and below them the others, each
+// after its title.
+func (a *App) printParagraph(titles, row []cell) {
+	t := a.Theme()
+	a.Println(fold.Text(t.Paint(row[0].role, row[0].text)+"  "+t.Paint(row[1].role, row[1].text), a.Columns()))
+	var fields []string
+	for i, c := range row[2:] {
+		fields = append(fields, t.Paint(theme.Muted, titles[i+2].text+":")+" "+t.Paint(c.role, c.text))
+	}
+	a.Println(indent(fold.Text(strings.Join(fields, "; "), a.Columns()-2)))
 }
 
 // newSessionsShow makes "qa-orch sessions show".

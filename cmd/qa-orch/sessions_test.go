@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/qa-orch/qa-orch/core/catalog"
 	"github.com/qa-orch/qa-orch/core/orchestrator"
 	"github.com/qa-orch/qa-orch/core/policy"
@@ -116,6 +118,45 @@ func TestSessionsPlain(t *testing.T) {
 			for _, text := range want {
 				if !strings.Contains(out, text) {
 					t.Errorf("%v: no %q in\n%s", lang, text, out)
+				}
+			}
+		}
+	}
+}
+
+// On a terminal no line is wider than it, and nothing is left out.
+func TestSessionsPlainFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	path, _ := noonStore(t)
+	for lang, want := range map[locales.Lang][]string{
+		locales.En: {"ab020000  active", "task: widget review; route: widget; step: primary review 1/4 · Faraday — Evidence Investigator; model now: gpt-6-sol · medium; left: 30:00; age: 0s"},
+		locales.Ru: {"ab020000  идёт", "задача: проверка виджета; маршрут: widget; шаг: основная проверка 1/4", "осталось: 30:00; когда: 0 с"},
+	} {
+		for _, columns := range []int{30, 50, 80, 200} {
+			app, out, errs := fakeApp(lang, "sessions", "--plain")
+			app.OutTTY = true
+			app.Size = func() (int, int) { return columns, 24 }
+			app.Getenv = func(name string) string {
+				return map[string]string{"QA_ORCHESTRATOR_SESSION_STORE_PATH": path, "NO_COLOR": "1"}[name]
+			}
+			if code := run(app); code != exitOK {
+				t.Fatalf("%v: exit code %d, %s", lang, code, errs)
+			}
+			_, table, _ := strings.Cut(out.String(), "\n\n") // the path above is left whole
+			for line := range strings.SplitSeq(table, "\n") {
+				if w := ansi.StringWidth(line); w > columns {
+					t.Errorf("%v at %d columns: %d cells in %q", lang, columns, w, line)
+				}
+			}
+			if columns == 200 {
+				if lines := strings.Split(table, "\n"); len(lines) != 5 {
+					t.Errorf("%v at %d columns: no table:\n%s", lang, columns, table)
+				}
+				continue
+			}
+			for _, text := range want {
+				if !strings.Contains(strings.Join(strings.Fields(table), " "), strings.Join(strings.Fields(text), " ")) {
+					t.Errorf("%v at %d columns: no %q in\n%s", lang, columns, text, table)
 				}
 			}
 		}
