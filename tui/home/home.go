@@ -171,14 +171,14 @@ func (m *Model) head() []string {
 	for _, l := range labels {
 		column = max(column, ansi.StringWidth(l))
 	}
+	room := max(m.w-column-4, 8)
 	add := func(label string, values ...string) {
 		for _, value := range values {
-			lines = append(lines, " "+t.Paint(theme.Muted, pad(label, column))+"  "+
-				ansi.Truncate(value, max(m.w-column-4, 8), "…"))
+			lines = append(lines, " "+t.Paint(theme.Muted, pad(label, column))+"  "+cut(value, room))
 			label = ""
 		}
 	}
-	add(labels[0], m.policy()...)
+	add(labels[0], m.policy(room)...)
 	add(labels[1], m.store()...)
 	if m.state.Known {
 		clients := t.Paint(theme.Attention, "○ "+p.T("home.no-clients"))
@@ -190,7 +190,8 @@ func (m *Model) head() []string {
 	return append(lines, "")
 }
 
-func (m *Model) policy() []string {
+// policy is how things stand with it, in lines of at most room cells.
+func (m *Model) policy(room int) []string {
 	t, p, s := m.o.Theme, m.p, m.state
 	where := t.Paint(theme.Muted, m.path(s.PolicyPath))
 	switch {
@@ -203,15 +204,20 @@ func (m *Model) policy() []string {
 	}
 	lines := []string{where}
 	provider := string(s.Policy.Provider)
-	names, ids := 0, 0
+	names, ids, words := 0, 0, 0
 	for _, st := range policy.Stages() {
 		names = max(names, ansi.StringWidth(terms.Stage(p, st)))
 		ids = max(ids, ansi.StringWidth(s.Policy.Stage(st).Model))
+		words = max(words, ansi.StringWidth(string(s.Policy.Stage(st).Reasoning)))
 	}
+	// Where there is little room the stages, whose order tells them, are cut first.
+	const gaps, least = 4, 6
+	names = min(names, max(room-ids-words-gaps, least))
+	ids = min(ids, max(room-names-words-gaps, least))
 	lines = append(lines, t.Paint(theme.Provider(provider), provider))
 	for _, st := range policy.Stages() {
 		c := s.Policy.Stage(st)
-		lines = append(lines, pad(terms.Stage(p, st), names)+"  "+t.Paint(theme.Model, pad(locales.Inert(c.Model), ids))+"  "+
+		lines = append(lines, pad(cut(terms.Stage(p, st), names), names)+"  "+t.Paint(theme.Model, pad(cut(locales.Inert(c.Model), ids), ids))+"  "+
 			t.Paint(theme.Reasoning(string(c.Reasoning)), string(c.Reasoning)))
 	}
 	return lines

@@ -56,7 +56,7 @@ func TestScreens(t *testing.T) {
 	for name, s := range map[string]State{"set-up": state(), "fresh": fresh, "broken": broken} {
 		for _, lang := range locales.Langs() {
 			var b strings.Builder
-			for _, size := range [][2]int{{100, 30}, {80, 24}, {40, 12}, {20, 5}} {
+			for _, size := range [][2]int{{100, 30}, {80, 24}, {50, 20}, {40, 12}, {20, 5}} {
 				w, h := size[0], size[1]
 				screen := open(lang, w, h, s).View()
 				fmt.Fprintf(&b, "== %dx%d\n", w, h)
@@ -86,6 +86,32 @@ func TestScreens(t *testing.T) {
 			}
 			if string(want) != b.String() {
 				t.Errorf("%s differs (-update writes it anew):\n%s", path, b.String())
+			}
+		}
+	}
+}
+
+// The models and the reasoning of the policy are read on narrow screens too.
+func TestPolicyFits(t *testing.T) {
+	t.Parallel()
+	s := state()
+	s.Policy = policy.Recommended(catalog.Anthropic, catalog.Builtin())
+	for _, lang := range locales.Langs() {
+		for _, width := range []int{40, 50, 60} {
+			screen := open(lang, width, 24, s).View()
+			for _, st := range policy.Stages() {
+				c := s.Policy.Stage(st)
+				whole := c.Model + " "
+				if width < 50 {
+					whole = c.Model[:6]
+				}
+				found := false
+				for line := range strings.SplitSeq(screen, "\n") {
+					found = found || strings.Contains(line, whole) && strings.HasSuffix(strings.TrimRight(line, " "), " "+string(c.Reasoning))
+				}
+				if !found {
+					t.Errorf("%v at %d columns: no line with %s and %s\n%s", lang, width, c.Model, c.Reasoning, screen)
+				}
 			}
 		}
 	}
