@@ -243,17 +243,18 @@ func runAdvocateShow(o *advocateOptions) error {
 		}
 		return printJSON(o.App, view)
 	}
-	o.printDocument(r.Document(memo.Labels(o.Printer)))
+	o.printReview(r)
 	return nil
 }
 
-// printDocument prints a document: laid out on a terminal, else as Markdown.
-func (a *App) printDocument(d advocate.Document) {
+// printReview prints a review: laid out on a terminal, else as the Markdown that a report has.
+func (a *App) printReview(r *advocate.Review) {
 	if a.OutTTY {
+		d := r.Document(memo.OnScreen(a.Printer, a.Now().Location()))
 		a.Println(page.Render(d, a.Theme(), a.Columns()))
 		return
 	}
-	_, _ = fmt.Fprint(a.Out, d.Markdown())
+	_, _ = fmt.Fprint(a.Out, r.Document(memo.Labels(a.Printer)).Markdown())
 }
 
 func runAdvocateReport(o *advocateOptions) error {
@@ -269,8 +270,7 @@ func runAdvocateReport(o *advocateOptions) error {
 	if err != nil {
 		return o.refused(err)
 	}
-	labels := memo.Labels(o.Printer)
-	report, err := r.Report(format, labels)
+	report, err := r.Report(format, memo.Labels(o.Printer))
 	if err != nil {
 		return o.refused(err)
 	}
@@ -278,7 +278,7 @@ func runAdvocateReport(o *advocateOptions) error {
 	case o.Output != "":
 		return o.save(report.Content)
 	case format == advocate.Markdown:
-		o.printDocument(r.Document(labels))
+		o.printReview(r)
 	default:
 		_, _ = o.Out.Write(inertJSON([]byte(report.Content)))
 	}

@@ -72,7 +72,7 @@ func runAdvocateDemo(o *advocateDemoOptions) error {
 	p.say("")
 	p.say(o.Theme().Paint(theme.Title, o.T("advocate.demo.verdict")))
 	p.say("")
-	o.printDocument(r.Document(memo.Labels(o.Printer)))
+	o.printReview(r)
 	return nil
 }
 

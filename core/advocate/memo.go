@@ -3,6 +3,7 @@ package advocate
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -43,6 +44,8 @@ type Labels struct {
 	Progress, Status, Reasoned, Phase, Updated, ItemsPerPhase, Missing string
 	// Requirement says one thing that the phase still needs.
 	Requirement func(Requirement) string
+	// Time writes when something was.
+	Time func(time.Time) string
 	// Number writes a risk score.
 	Number func(string) string
 	// Name gives the word for a mode, phase, category, assessment or any other name of the contract.
@@ -69,6 +72,7 @@ func English() Labels {
 		Progress: "Stress test", Status: "Status", Reasoned: "Reason", Phase: "Phase", Updated: "Updated",
 		ItemsPerPhase: "Items per phase", Missing: "Missing",
 		Requirement: Requirement.inWords,
+		Time:        Stamp,
 		Number:      func(number string) string { return number },
 		Name:        inWords,
 		Reason:      Outcome.Reason,
@@ -91,8 +95,8 @@ func (v *Verdict) Document(l Labels) Document {
 		l.fact(l.Mode, l.Name(string(v.Mode))),
 		{Line: Line{strong(l.Assessment + ":"), plain(" "), {Text: l.Name(string(v.Assessment)), Assessment: v.Assessment}}},
 		l.fact(l.RiskScore, fmt.Sprintf("%s (%s)", l.Number(o.RiskNumber()), l.Scale(o))),
-		l.fact(l.Started, v.CreatedAt),
-		l.fact(l.Completed, v.CompletedAt),
+		l.fact(l.Started, l.Time(v.created)),
+		l.fact(l.Completed, l.Time(v.completed)),
 	}
 	if v.Horizon != "" {
 		head = append(head, ListItem{Line: Line{strong(l.Horizon + ":"), plain(" "), submitted(v.Horizon)}})
@@ -278,7 +282,7 @@ func (r *Review) Document(l Labels) Document {
 	if p := r.Phase(); p != "" {
 		head = append(head, l.fact(l.Phase, fmt.Sprintf("%s (%s)", l.Name(string(p)), r.Step())))
 	}
-	head = append(head, l.fact(l.Started, stamp(r.Created)), l.fact(l.Updated, stamp(r.Updated)))
+	head = append(head, l.fact(l.Started, l.Time(r.Created)), l.fact(l.Updated, l.Time(r.Updated)))
 	if h := r.Horizon(); h != "" {
 		head = append(head, ListItem{Line: Line{strong(l.Horizon + ":"), plain(" "), submitted(h)}})
 	}

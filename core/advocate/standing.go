@@ -5,7 +5,8 @@ import "time"
 // timeLayout is how times are written: UTC, to the second, in the form that the earlier edition reads.
 const timeLayout = "2006-01-02T15:04:05-07:00"
 
-func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+// Stamp writes a time as results and files have it.
+func Stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
 
 // Started is the answer to the start of a review.
 type Started struct {
@@ -49,7 +50,7 @@ func (r *Review) Standing() *Standing {
 	s := &Standing{
 		ReviewID: r.ID, Claim: r.Claim, Mode: r.Mode, Context: r.Context, Status: r.Status,
 		SkippedPhases: nonNil(r.Skipped), AbandonReason: r.AbandonReason,
-		CreatedAt: stamp(r.Created), UpdatedAt: stamp(r.Updated),
+		CreatedAt: Stamp(r.Created), UpdatedAt: Stamp(r.Updated),
 	}
 	for _, p := range r.Mode.Phases() {
 		s.ItemsPerPhase = append(s.ItemsPerPhase, Member[int]{string(p), len(r.items[p])})
@@ -83,7 +84,7 @@ type Row struct {
 func (r *Review) Row() Row {
 	row := Row{
 		ReviewID: r.ID, Claim: r.Claim, Mode: r.Mode, Status: r.Status,
-		CreatedAt: stamp(r.Created), UpdatedAt: stamp(r.Updated),
+		CreatedAt: Stamp(r.Created), UpdatedAt: Stamp(r.Updated),
 	}
 	if runes := []rune(r.Claim); len(runes) > rowClaim {
 		row.Claim, row.Cut = string(runes[:rowClaim]), true

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // Assessment is what a finished stress test says of the claim.
@@ -335,7 +336,8 @@ type Verdict struct {
 	Lenses           Object[LensVerdict]    `json:"lenses,omitzero"`
 	Phases           Object[[]AnsweredItem] `json:"phases"` // those whose items are answered
 
-	outcome Outcome
+	outcome            Outcome
+	created, completed time.Time
 }
 
 // Outcome is what was counted.
@@ -361,9 +363,9 @@ func (r *Review) Verdict() (*Verdict, error) {
 	o := r.outcome()
 	v := &Verdict{
 		ReviewID: r.ID, Claim: r.Claim, Mode: r.Mode, Context: r.Context,
-		CreatedAt: stamp(r.Created), CompletedAt: stamp(r.Updated),
+		CreatedAt: Stamp(r.Created), CompletedAt: Stamp(r.Updated),
 		Assessment: o.Assessment, AssessmentReason: o.Reason(), RiskScore: o.riskScore(),
-		Horizon: r.Horizon(), SkippedPhases: nonNil(r.Skipped), outcome: o,
+		Horizon: r.Horizon(), SkippedPhases: nonNil(r.Skipped), outcome: o, created: r.Created, completed: r.Updated,
 	}
 	for _, l := range o.Lenses {
 		v.Lenses = append(v.Lenses, Member[LensVerdict]{string(l.Mode), LensVerdict{

@@ -40,11 +40,11 @@ type stored struct {
 
 // MarshalFile writes the review as the content of its file: indented JSON with a newline at the end.
 func (r *Review) MarshalFile() ([]byte, error) {
-	updated := stamp(r.Updated)
+	updated := Stamp(r.Updated)
 	s := stored{
 		ID: r.ID, Claim: r.Claim, Mode: r.Mode, Context: r.Context, Status: r.Status,
 		PhaseIndex: &r.at, Phases: map[Phase][]storedItem{}, SkippedPhases: r.Skipped,
-		CreatedAt: stamp(r.Created), UpdatedAt: &updated, Extra: r.extra,
+		CreatedAt: Stamp(r.Created), UpdatedAt: &updated, Extra: r.extra,
 	}
 	if ns := r.Created.UnixNano(); time.Unix(0, ns).Equal(r.Created) {
 		s.CreatedNS = &ns

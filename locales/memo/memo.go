@@ -4,6 +4,7 @@ package memo
 
 import (
 	"strings"
+	"time"
 
 	"github.com/qa-orch/qa-orch/core/advocate"
 	"github.com/qa-orch/qa-orch/locales"
@@ -32,7 +33,7 @@ func Name[S ~string](p *locales.Printer, name S) string {
 	return p.Word(names, strings.ReplaceAll(string(name), " ", "_"))
 }
 
-// Labels are the labels of a memo in the printer's language.
+// Labels are the labels of a memo in the printer's language. Its bytes are the same everywhere.
 func Labels(p *locales.Printer) advocate.Labels {
 	return advocate.Labels{
 		Title: p.T("memo.title"), Review: p.T("memo.review"), Mode: p.T("memo.mode"), Assessment: p.T("memo.assessment"),
@@ -48,11 +49,19 @@ func Labels(p *locales.Printer) advocate.Labels {
 		Updated: p.T("memo.updated"), ItemsPerPhase: p.T("memo.items-per-phase"), Missing: p.T("memo.missing"),
 		NoAnswer:    func(phase advocate.Phase, item advocate.Item) string { return noAnswer(p, phase, item) },
 		Requirement: func(q advocate.Requirement) string { return Requirement(p, q) },
+		Time:        advocate.Stamp,
 		Number:      func(number string) string { return figure(p, number) },
 		Name:        func(name string) string { return Name(p, name) },
 		Reason:      func(o advocate.Outcome) string { return Reason(p, o) },
 		Scale:       func(o advocate.Outcome) string { return p.Word(scales, string(o.Mode)) },
 	}
+}
+
+// OnScreen are the labels of a memo that is read at once and not kept: times are those of the place.
+func OnScreen(p *locales.Printer, place *time.Location) advocate.Labels {
+	l := Labels(p)
+	l.Time = func(t time.Time) string { return p.DateTime(t.In(place)) }
+	return l
 }
 
 // Requirement says one thing that a phase still needs. People count items from 1.

@@ -216,7 +216,7 @@ func (v *reviewsView) layOut(e *env, r *advocate.Review, w int) []line {
 	if r.Status != advocate.Complete {
 		v.progress(d, r)
 	}
-	document := r.Document(memo.Labels(e.p))
+	document := r.Document(memo.OnScreen(e.p, e.o.Location))
 	for _, b := range document {
 		lines := []advocate.Line{b.Line}
 		for _, item := range b.List {
