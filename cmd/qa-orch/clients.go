@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -121,7 +120,7 @@ func ours(e clients.Entry) bool {
 	if err != nil || !os.SameFile(a, b) {
 		return false
 	}
-	if args := strings.Join(e.Args, " "); args != "serve" && args != "advocate serve" {
+	if !slices.Equal(e.Args, []string{"serve"}) && !slices.Equal(e.Args, []string{"advocate", "serve"}) {
 		return false
 	}
 	return !slices.ContainsFunc(e.Env, func(v clients.Variable) bool {
