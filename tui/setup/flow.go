@@ -227,16 +227,19 @@ func (f *Flow) Screen() Screen { return f.at }
 // End returns how the flow ended, Running while it goes on.
 func (f *Flow) End() End { return f.end }
 
-// Step returns where the person is: the number of this step and of all. Typing
-// an id belongs to the step of the model. Until it is decided that the quick way
-// is taken, the steps of the long one count.
+// Step returns where the person is: the number of this step and of all. What is
+// asked only because of an answer, an id or a word in the place of a given one
+// that the model does not take, belongs to the step of the model. So no answer
+// changes the numbers but one: until it is decided that the quick way is taken,
+// the steps of the long one count.
 func (f *Flow) Step() (step, total int) {
 	list := f.screens()
 	if f.at.Kind <= AskWay && f.way != wayStages {
 		list = (&Flow{Current: f.Current, models: f.models, given: f.given, provider: f.provider, drafts: f.drafts, way: wayStages}).screens()
 	}
 	for _, s := range list {
-		if s.Kind != AskID {
+		_, given := f.given.Reasoning[s.Stage]
+		if s.Kind != AskID && (s.Kind != AskReasoning || !given) {
 			total++
 		}
 		if s == f.at {

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -274,5 +275,51 @@ func TestUserModelsAreOffered(t *testing.T) {
 	f.Choose("gpt-new")
 	if got := values(f); !slices.Equal(got, []string{"low", "high"}) || selected(f) != "high" {
 		t.Errorf("offered: %v, preselected %s", got, selected(f))
+	}
+}
+
+// Whatever is given and answered, the steps are counted one by one and their number stands, but for
+// the quick way, which leads to the last step.
+func TestStepsAreCountedOneByOne(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	all := models.All()
+	for range 1000 {
+		var given Given
+		if r.IntN(3) > 0 {
+			given = Given{Models: map[policy.Stage]string{}, Reasoning: map[policy.Stage]catalog.Reasoning{}}
+			if r.IntN(2) == 0 {
+				given.Provider = catalog.Providers()[r.IntN(2)]
+			}
+			for _, s := range policy.Stages() {
+				if r.IntN(4) == 0 {
+					given.Models[s] = all[r.IntN(len(all))].ID
+				}
+				if words := catalog.ReasoningWords(); r.IntN(3) == 0 {
+					given.Reasoning[s] = words[r.IntN(len(words))]
+				}
+			}
+		}
+		current := Current{Policy: policy.Default()}
+		if r.IntN(2) == 0 {
+			current = configured(policy.Recommended(catalog.Providers()[r.IntN(2)], models))
+		}
+		f := flowOf(current, given)
+		for f.Screen().Kind != Confirm {
+			before, total := f.Step()
+			from, answer := f.Screen(), "my-own"
+			if options, _ := f.Options(); options != nil {
+				answer = options[r.IntN(len(options))].Value
+			}
+			if f.Choose(answer); f.End() != Running {
+				break
+			}
+			step, of := f.Step()
+			more := f.Screen().Kind == AskID || f.Screen().Kind == AskReasoning // may belong to the step before
+			quick := f.Screen().Kind == Confirm && f.way != wayStages
+			if !quick && (of != total || step != before+1 && (step != before || !more)) {
+				t.Fatalf("%+v: %q at %v leads from step %d of %d to step %d of %d (%v)", given, answer, from, before, total, step, of, f.Screen())
+			}
+		}
 	}
 }
