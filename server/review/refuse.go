@@ -83,8 +83,10 @@ func misfit(e *review.Error) string {
 		return "triage takes exactly one of selected_bundle or selected_profile, not both."
 	case review.NotWithStop:
 		return fmt.Sprintf("%s: leave it out; an early stop (status=partial or blocked) takes no other argument.", e.Argument)
-	default:
+	case review.NotForStep:
 		return fmt.Sprintf("%s: leave it out; it does not belong to %s.", e.Argument, e.Step)
+	default: // review.UnknownWord: the schema has caught those already
+		return fmt.Sprintf("%s: must be one of the words that the tool's schema lists.", e.Argument)
 	}
 }
 
