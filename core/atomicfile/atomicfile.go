@@ -50,6 +50,7 @@ func replace(target string, data []byte, perm fs.FileMode, exact bool) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return err
 	}
+	Sweep(target) // first: once the file is in place, nobody may have a reason to come again
 	name, err := beside(target, data, perm, exact)
 	if err != nil {
 		return err
@@ -59,12 +60,12 @@ func replace(target string, data []byte, perm fs.FileMode, exact bool) error {
 		return err
 	}
 	SyncDir(filepath.Dir(target))
-	Sweep(target)
 	return nil
 }
 
 // place is replace where nothing must be; else its error is fs.ErrExist.
 func place(path string, data []byte, perm fs.FileMode) error {
+	Sweep(path) // also when the file is there: it may be whole and its maker have been killed
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
@@ -77,7 +78,6 @@ func place(path string, data []byte, perm fs.FileMode) error {
 	switch err := os.Link(name, path); {
 	case err == nil:
 		SyncDir(filepath.Dir(path))
-		Sweep(path)
 		return nil
 	case errors.Is(err, fs.ErrExist):
 		return err
@@ -134,8 +134,8 @@ func beside(target string, data []byte, perm fs.FileMode, exact bool) (name stri
 // more. Writing takes milliseconds, on a bad day seconds.
 const abandoned = time.Hour
 
-// Sweep removes what writers of path that were killed have left beside it. Each
-// later Write does so too.
+// Sweep removes what writers of path that were killed have left beside it. All
+// that writes to path does so too.
 func Sweep(path string) {
 	dir, prefix := filepath.Dir(path), unfinished(path)
 	entries, err := os.ReadDir(dir)

@@ -192,6 +192,15 @@ func TestWriteClearsAwayWhatWasAbandoned(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
+	must(t, os.WriteFile(filepath.Join(dir, ".new.tmp-1"), []byte("x"), 0o600))
+	must(t, os.Link(filepath.Join(dir, ".new.tmp-1"), filepath.Join(dir, "new"))) // and there it was killed
+	must(t, os.Chtimes(filepath.Join(dir, "new"), long, long))
+	if err := Create(filepath.Join(dir, "new"), []byte("x"), 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Create: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".new.tmp-1")); err == nil {
+		t.Error("the other name of a new file stays")
+	}
 	if got, want := strings.Join(left, " "), ".f.tmp-folder .f.tmp-new .fg.tmp-1 f f.tmp-1"; got != want {
 		t.Errorf("left are %s, want %s", got, want)
 	}
