@@ -218,8 +218,8 @@ func (w *Wizard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (w *Wizard) key(msg tea.KeyMsg) tea.Cmd {
-	if w.saving {
-		return nil
+	if w.End() != Running {
+		return nil // it is being saved, or the screen goes in a moment
 	}
 	switch msg.String() {
 	case "ctrl+c", "esc":

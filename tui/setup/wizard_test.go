@@ -124,3 +124,36 @@ func TestKeysWaitForTheSave(t *testing.T) {
 		t.Errorf("saved %d times, end %v, backup %q", saves, w.End(), w.Backup)
 	}
 }
+
+// A key that is pressed once more while the wizard saves or ends does nothing: it
+// would save again in a program that is about to leave, or leave what was saved.
+func TestKeysAfterTheEndDoNothing(t *testing.T) {
+	saves := 0
+	f := NewFlow(locales.New(locales.En), models, Current{Path: "p", Policy: policy.Default()}, Given{}, false)
+	w := NewWizard(f, theme.New(termenv.TrueColor, true, true), func(policy.Policy) (string, error) { saves++; return "", nil })
+	w.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	var save tea.Cmd
+	for n := 0; w.End() == Running && n < 20; n++ {
+		_, save = w.Update(enter)
+	}
+	if w.End() != Done {
+		t.Fatalf("it ended with %v at %v", w.End(), w.Screen())
+	}
+	more := func() {
+		t.Helper()
+		for _, key := range []tea.KeyMsg{enter, {Type: tea.KeyCtrlC}, {Type: tea.KeyLeft}} {
+			if _, cmd := w.Update(key); cmd != nil {
+				cmd()
+			}
+		}
+		if w.End() != Done || saves > 1 {
+			t.Errorf("it ended with %v and was saved %d times", w.End(), saves)
+		}
+	}
+	more()
+	_, quit := w.Update(save())
+	if quit == nil {
+		t.Error("it does not end")
+	}
+	more()
+}
