@@ -26,7 +26,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/qa-orch/qa-orch/core/catalog"
-	"github.com/qa-orch/qa-orch/core/store/sqlite"
 	"github.com/qa-orch/qa-orch/server/servertest"
 )
 
@@ -537,68 +536,6 @@ func each(peers []*peer, f func(*peer)) {
 		wg.Go(func() { f(p) })
 	}
 	wg.Wait()
-}
-
-// TestKilledServers kills servers in the middle of traffic. What was
-// acknowledged is there afterwards, and the file is whole. QA_ORCH_TEST_KILLS
-// sets how many are killed.
-func TestKilledServers(t *testing.T) {
-	t.Parallel()
-	kills := 12
-	if n, err := strconv.Atoi(os.Getenv("QA_ORCH_TEST_KILLS")); err == nil {
-		kills = n
-	}
-	home := t.TempDir()
-	path := filepath.Join(home, "s.sqlite3")
-	env := bareEnv(home, storeEnv(path), "QA_ORCHESTRATOR_ORCHESTRATION_MAX_SESSIONS=1000000")
-	acknowledged := map[string]answer{}
-	// rank counts how far a session is: what is stored may be one step ahead of
-	// what was acknowledged, never behind.
-	rank := func(a answer) int {
-		steps := map[string]int{"triage": 0, "primary_review": 10, "deep_review": 20, "synthesis": 30, "awaiting_host_outcome": 40}
-		return steps[a.str("current_step")] + len(a.state["completed_profiles"].([]any))
-	}
-	for range kills {
-		p := startPeer(t, env, "serve")
-		kill := sync.OnceFunc(func() {
-			time.AfterFunc(time.Duration(rand.IntN(50))*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
-		})
-		for {
-			a, err := p.tryCall("start_qa_orchestration", map[string]any{"task_type": "other"})
-			if err == nil && a.refusal == "" {
-				acknowledged[a.str("run_id")] = a
-				kill()
-			}
-			for err == nil && a.str("status") == "active" {
-				if a, err = p.tryCall("advance_qa_orchestration", report(a)); err == nil {
-					acknowledged[a.str("run_id")] = a
-				}
-			}
-			if err != nil {
-				break
-			}
-		}
-		p.kill()
-	}
-	in, err := sqlite.Inspect(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Integrity(t.Context()); err != nil {
-		t.Error(err)
-	}
-	in.Close()
-	p := startPeer(t, env, "serve")
-	for id, a := range acknowledged {
-		b := p.must("get_qa_orchestration", map[string]any{"run_id": id})
-		if ahead := rank(b) - rank(a); ahead < 0 {
-			t.Errorf("%s was acknowledged at %s and is at %s", id, a.str("current_step"), b.str("current_step"))
-		}
-	}
-	t.Logf("%d kills, %d sessions acknowledged", kills, len(acknowledged))
-	if len(acknowledged) == 0 {
-		t.Error("nothing was acknowledged: the test tests nothing")
-	}
 }
 
 // TestStoreOfTheEarlierEdition opens a file as the Python edition writes it.
