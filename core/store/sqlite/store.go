@@ -70,6 +70,7 @@ type handle struct {
 	conn                                       *sql.Conn // write's connection
 	beginTx, commitTx, rollbackTx              *sql.Stmt // on conn, as are these
 	selectRow, updateRow, deleteRow, insertRow *sql.Stmt
+	spanRows, expiredRows                      *sql.Stmt
 	readRow                                    *sql.Stmt // on read
 
 	// How many rows are active and how many are stopped, as of the file's data
@@ -85,7 +86,7 @@ type handle struct {
 func (h *handle) close() {
 	// The statements first: SQLite keeps a closed connection alive, and its
 	// transaction open, for as long as it has a statement.
-	for _, stmt := range []*sql.Stmt{h.beginTx, h.commitTx, h.rollbackTx, h.selectRow, h.updateRow, h.deleteRow, h.insertRow} {
+	for _, stmt := range []*sql.Stmt{h.beginTx, h.commitTx, h.rollbackTx, h.selectRow, h.updateRow, h.deleteRow, h.insertRow, h.spanRows, h.expiredRows} {
 		if stmt != nil {
 			_ = stmt.Close()
 		}
@@ -239,6 +240,9 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		&h.updateRow:  `UPDATE sessions SET payload = ? WHERE run_id = ?`,
 		&h.deleteRow:  `DELETE FROM sessions WHERE run_id = ?`,
 		&h.insertRow:  `INSERT INTO sessions (run_id, payload) VALUES (?, ?)`,
+		// Each on its own: SQLite goes to the end of the table for one of the two only.
+		&h.spanRows:    `SELECT coalesce((SELECT max(rowid) FROM sessions) - (SELECT min(rowid) FROM sessions) + 1, 0)`,
+		&h.expiredRows: `SELECT run_id, payload FROM sessions WHERE ` + statusExpr + ` = ? AND ` + expiryExpr + ` <= ?`,
 	} {
 		if *stmt, err = h.conn.PrepareContext(ctx, query); err != nil {
 			return nil, err
@@ -444,22 +448,14 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 		return err
 	}
 	return s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
-		if err := h.count(ctx); err != nil {
-			return false, unusable(s.path, err)
-		}
 		if err := h.purge(ctx, now); err != nil {
 			return false, unusable(s.path, err)
 		}
 		s.retained.Purge(now)
-		if h.active+h.stopped+s.retained.Len() >= limit {
-			if err := h.audit(ctx); err != nil {
-				return false, unusable(s.path, err)
+		if err := s.makeRoom(ctx, h, limit); err != nil {
+			if errors.Is(err, store.ErrFull) {
+				return true, err // what has expired is gone all the same
 			}
-		}
-		if h.active >= limit {
-			return true, store.ErrFull
-		}
-		if err := s.evict(ctx, h, limit); err != nil {
 			return false, unusable(s.path, err)
 		}
 		if _, err := h.insertRow.ExecContext(ctx, session.RunID, string(payload)); err != nil {
@@ -468,6 +464,39 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 		h.active++
 		return true, nil
 	})
+}
+
+// makeRoom evicts sessions until one more fits. It returns store.ErrFull when
+// too many are active.
+func (s *Store) makeRoom(ctx context.Context, h *handle, limit int) error {
+	// Mostly there is room to spare, and that can be told without counting.
+	if most, ok := h.atMost(ctx); ok && most+int64(s.retained.Len()) < int64(limit) {
+		return nil
+	}
+	if err := h.count(ctx); err != nil {
+		return err
+	}
+	if h.active+h.stopped+s.retained.Len() >= limit {
+		if err := h.audit(ctx); err != nil {
+			return err
+		}
+	}
+	if h.active >= limit {
+		return store.ErrFull
+	}
+	return s.evict(ctx, h, limit)
+}
+
+// atMost returns a number of rows that the file does not exceed: there can't be
+// more than the rowids between the first and the last. It costs the same however
+// many there are. ok is false when the file does not tell.
+func (h *handle) atMost(ctx context.Context) (most int64, ok bool) {
+	var span any // no integer where rowids lie further apart than one can say
+	if h.spanRows.QueryRowContext(ctx).Scan(&span) != nil {
+		return 0, false
+	}
+	most, ok = span.(int64)
+	return most, ok && most >= 0
 }
 
 // count makes sure that the counts are those of the file as this transaction
@@ -512,8 +541,7 @@ func (h *handle) audit(ctx context.Context) error {
 func (h *handle) purge(ctx context.Context, now time.Time) error {
 	var expired []review.Session
 	for _, status := range review.Statuses() {
-		rows, err := h.conn.QueryContext(ctx, `SELECT run_id, payload FROM sessions WHERE `+statusExpr+` = ? AND `+expiryExpr+` <= ?`,
-			string(status), now.UTC().Format(secondLayout))
+		rows, err := h.expiredRows.QueryContext(ctx, string(status), now.UTC().Format(secondLayout))
 		if err != nil {
 			return err
 		}
