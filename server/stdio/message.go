@@ -271,7 +271,11 @@ func compose(id, method, params jsontext.Value) json.RawMessage {
 
 // success is the line that answers a request with a result.
 func success(id json.RawMessage, result any) []byte {
-	data, err := json.Marshal(result)
+	marshal := func() ([]byte, error) { return json.Marshal(result) }
+	if r, ok := result.(*mcp.CallToolResult); ok && r != nil {
+		marshal = r.MarshalJSON // what it returns json.Marshal would read through once more
+	}
+	data, err := marshal()
 	if err != nil {
 		return failure(id, mcp.INTERNAL_ERROR, internal)
 	}
