@@ -63,11 +63,31 @@ func newList() *list {
 // update takes over rows and keeps the selection on the session that it was on.
 func (l *list) update(rows map[string]*watch.Row) {
 	l.rows = rows
-	l.shown = l.shown[:0]
 	words := strings.Fields(locales.Fold(l.query))
-	for _, r := range rows {
+	take := func(r *watch.Row) {
 		if l.inGroup(r) && l.matches(r, words) {
 			l.shown = append(l.shown, r)
+		}
+	}
+	// What was shown is nearly in order: sorting is quick when it comes first.
+	before := l.shown
+	l.shown = make([]*watch.Row, 0, len(rows))
+	known := 0
+	for _, old := range before {
+		if r := rows[old.RunID]; r != nil {
+			known++
+			take(r)
+		}
+	}
+	if known < len(rows) {
+		had := make(map[string]bool, len(before))
+		for _, old := range before {
+			had[old.RunID] = true
+		}
+		for id, r := range rows {
+			if !had[id] {
+				take(r)
+			}
 		}
 	}
 	slices.SortFunc(l.shown, func(a, b *watch.Row) int {
@@ -75,7 +95,10 @@ func (l *list) update(rows map[string]*watch.Row) {
 		if l.reverse {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(a.RunID, b.RunID))
+		if c == 0 {
+			return cmp.Compare(a.RunID, b.RunID)
+		}
+		return c
 	})
 	if i := slices.IndexFunc(l.shown, func(r *watch.Row) bool { return r.RunID == l.selected }); i >= 0 {
 		l.cur.jump(i)
