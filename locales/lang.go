@@ -3,6 +3,8 @@ package locales
 import (
 	"errors"
 	"strings"
+
+	"golang.org/x/text/language"
 )
 
 // Lang is a language that the program speaks to people.
@@ -23,6 +25,14 @@ func (l Lang) String() string {
 		return "ru"
 	}
 	return "en"
+}
+
+// tag is the language for a library's rules.
+func (l Lang) tag() language.Tag {
+	if l == Ru {
+		return language.Russian
+	}
+	return language.English
 }
 
 // ErrUnknownLang says that an explicitly asked for language is not one of Langs.

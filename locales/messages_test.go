@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/template"
-	"text/template/parse"
 	"unicode"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
@@ -87,29 +85,9 @@ func readMessages(t testing.TB, lang Lang) map[string]message {
 }
 
 // variables returns the names of the variables in a message's text.
-func variables(text string) ([]string, error) {
-	tmpl, err := template.New("").Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	if tmpl.Tree == nil {
-		return nil, nil
-	}
-	for _, node := range tmpl.Root.Nodes {
-		action, ok := node.(*parse.ActionNode)
-		if !ok {
-			continue
-		}
-		for _, cmd := range action.Pipe.Cmds {
-			for _, arg := range cmd.Args {
-				if field, ok := arg.(*parse.FieldNode); ok {
-					names = append(names, field.Ident[0])
-				}
-			}
-		}
-	}
-	return names, nil
+func variables(message string) ([]string, error) {
+	t, err := cut(message)
+	return t.variables, err
 }
 
 var idShape = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)+$`)

@@ -16,9 +16,8 @@ import (
 	"sync"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
-	"github.com/nicksnyder/go-i18n/v2/i18n/template"
 	"github.com/pelletier/go-toml/v2"
-	"golang.org/x/text/language"
+	"golang.org/x/text/feature/plural"
 )
 
 //go:embed messages/*.toml
@@ -191,10 +190,6 @@ func (p *Printer) WordN(f Family, word string, count int, vars ...Vars) string {
 	return Inert(word)
 }
 
-// strict refuses a message whose variable is not given, where the library's own parser would
-// print "<no value>".
-var strict = &template.TextParser{Option: "missingkey=error"}
-
 // voice is a language with as many of its areas as were needed so far.
 type voice struct {
 	lang Lang
@@ -202,17 +197,12 @@ type voice struct {
 	mu       sync.Mutex
 	areas    map[string]bool // that are loaded
 	messages map[string]*entry
-	// bundle and localizer are made for the first message with plural forms: the library's table
-	// of all languages' rules takes longer than everything else here.
-	bundle    *i18n.Bundle
-	localizer *i18n.Localizer
 }
 
 // entry is a loaded message.
 type entry struct {
 	*i18n.Message
-	plain    template.ParsedTemplate // nil until first said without a count
-	inBundle bool
+	texts map[plural.Form]text // those that were said so far
 }
 
 var voices = [...]*voice{En: {lang: En}, Ru: {lang: Ru}}
@@ -279,43 +269,33 @@ func (v *voice) localize(id string, count *int, data Vars) (string, bool) {
 	if m == nil {
 		return "", false
 	}
-	var s string
-	var err error
-	if count == nil {
-		s, err = m.execute(data)
-	} else {
-		s, err = v.plural(m, *count, data)
+	form := plural.Other
+	if count != nil {
+		form = plural.Cardinal.MatchPlural(v.lang.tag(), max(*count, -*count), 0, 0, 0, 0)
 	}
-	return strings.TrimSuffix(s, "\n"), err == nil
+	t, ok := m.in(form)
+	if !ok {
+		return "", false
+	}
+	s, ok := t.fill(data)
+	return strings.TrimSuffix(s, "\n"), ok
 }
 
-func (m *entry) execute(data Vars) (string, error) {
-	if m.plain == nil {
-		var err error
-		if m.plain, err = strict.Parse(m.Other, m.LeftDelim, m.RightDelim); err != nil {
-			m.plain = nil
-			return "", err
-		}
+// in returns the text of a plural form. ok is false when the message does not have it.
+func (m *entry) in(form plural.Form) (t text, ok bool) {
+	if t, ok := m.texts[form]; ok {
+		return t, true
 	}
-	return m.plain.Execute(map[string]any(data))
-}
-
-func (v *voice) plural(m *entry, count int, data Vars) (string, error) {
-	tag := language.Make(v.lang.String())
-	if v.bundle == nil {
-		v.bundle = i18n.NewBundle(tag)
-		v.localizer = i18n.NewLocalizer(v.bundle, v.lang.String())
+	written := map[plural.Form]string{
+		plural.Zero: m.Zero, plural.One: m.One, plural.Two: m.Two, plural.Few: m.Few, plural.Many: m.Many, plural.Other: m.Other,
+	}[form]
+	t, err := cut(written)
+	if written == "" || err != nil {
+		return text{}, false
 	}
-	if !m.inBundle {
-		if err := v.bundle.AddMessages(tag, m.Message); err != nil {
-			return "", err
-		}
-		m.inBundle = true
+	if m.texts == nil {
+		m.texts = map[plural.Form]text{}
 	}
-	return v.localizer.Localize(&i18n.LocalizeConfig{
-		MessageID:      m.ID,
-		PluralCount:    count,
-		TemplateData:   map[string]any(data),
-		TemplateParser: strict,
-	})
+	m.texts[form] = t
+	return t, true
 }
