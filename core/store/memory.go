@@ -124,19 +124,20 @@ func (m *Memory) Put(s review.Session) {
 	m.add(s)
 }
 
-// Purge deletes what has expired at now.
-func (m *Memory) Purge(now time.Time) {
+// NextIdle returns the stopped or finalized session that would be evicted after
+// the given one; the first of all for the zero Session.
+func (m *Memory) NextIdle(after review.Session) (next review.Session, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.purge(now)
-}
-
-// OldestIdle returns the stopped or finalized session that would be evicted first.
-func (m *Memory) OldestIdle() (review.Session, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d, ok := m.idle.Min()
-	return m.sessions[d.runID], ok
+	pivot := deadlineOf(after)
+	m.idle.AscendGreaterOrEqual(pivot, func(d deadline) bool {
+		if d == pivot {
+			return true
+		}
+		next, ok = m.sessions[d.runID], true
+		return false
+	})
+	return next, ok
 }
 
 // Remove deletes the session if it is there.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestMemory(t *testing.T) {
 func TestMemoryOutsideTheInterface(t *testing.T) {
 	t.Parallel()
 	m := store.NewMemory()
-	if _, ok := m.OldestIdle(); ok {
+	if _, ok := m.NextIdle(review.Session{}); ok {
 		t.Fatal("an empty store has an idle session")
 	}
 	for n := range 3 {
@@ -32,18 +33,22 @@ func TestMemoryOutsideTheInterface(t *testing.T) {
 		m.Put(s)
 	}
 	m.Put(storetest.New(9, 0)) // active: not idle
-	if s, ok := m.OldestIdle(); !ok || s.RunID != storetest.ID(3) {
-		t.Fatalf("oldest idle is %+v", s)
+	var order []string
+	for s, ok := m.NextIdle(review.Session{}); ok; s, ok = m.NextIdle(s) {
+		order = append(order, s.RunID)
+	}
+	if !slices.Equal(order, []string{storetest.ID(3), storetest.ID(2), storetest.ID(1)}) {
+		t.Fatalf("idle sessions come as %v", order)
 	}
 	replaced := storetest.New(3, time.Hour)
 	m.Put(replaced) // the same session again, active now
-	if s, _ := m.OldestIdle(); s.RunID != storetest.ID(2) || m.Len() != 4 {
+	if s, _ := m.NextIdle(review.Session{}); s.RunID != storetest.ID(2) || m.Len() != 4 {
 		t.Fatalf("after the replacement: %+v, %d sessions", s, m.Len())
 	}
 	m.Remove(storetest.ID(2))
 	m.Remove(storetest.ID(2))
-	m.Purge(storetest.T0.Add(storetest.TTL))
-	if m.Len() != 1 {
+	m.Remove(storetest.ID(1))
+	if m.Len() != 2 {
 		t.Fatalf("%d left", m.Len())
 	}
 	if got, err := m.Get(context.Background(), storetest.ID(3)); err != nil || got != replaced {

@@ -3,10 +3,12 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,6 +171,94 @@ func TestRetainedSessionsExpireAndGoWithTheProcess(t *testing.T) {
 		t.Fatalf("an expired one is kept: %v", err)
 	}
 	wantRows(t, inspect(t, path), 0, 2)
+}
+
+// finalize brings a session to its end.
+func finalize(t *testing.T, s *sqlite.Store, n int) {
+	t.Helper()
+	for _, change := range []func(review.Session) (review.Session, error){storetest.Stop(0), storetest.Finish(review.Blocked, 0)} {
+		_, err := s.Update(context.Background(), storetest.ID(n), change)
+		must(t, err)
+	}
+}
+
+// TestFailedStartForgetsNothing: a start drops finalized sessions that have
+// expired or take its place, but only once it is committed.
+func TestFailedStartForgetsNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "s")
+	s := open(t, path)
+	must(t, s.Create(ctx, storetest.New(1, 0), storetest.T0, 9))
+	finalize(t, s, 1)
+	execute(t, path, `CREATE TRIGGER no BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'no'); END`)
+	for name, now := range map[string]time.Duration{"evicted": 0, "expired": 2 * storetest.TTL} {
+		if err := s.Create(ctx, storetest.New(2, now), storetest.T0.Add(now), 1); err == nil {
+			t.Fatal("the start did not fail")
+		}
+		if _, err := s.Get(ctx, storetest.ID(1)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	execute(t, path, `DROP TRIGGER no`)
+	must(t, s.Create(ctx, storetest.New(2, 0), storetest.T0, 1))
+	if _, err := s.Get(ctx, storetest.ID(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("nothing was evicted: %v", err)
+	}
+}
+
+// TestFinalizingIsOneStep: the row goes and the state is retained, and nobody in
+// this process sees it between the two.
+func TestFinalizingIsOneStep(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := open(t, filepath.Join(t.TempDir(), "s"))
+	for n := range 100 {
+		must(t, s.Create(ctx, storetest.New(n, 0), storetest.T0, 1000))
+		var others sync.WaitGroup
+		done := make(chan struct{})
+		for _, look := range []func() error{
+			func() error {
+				_, err := s.Get(ctx, storetest.ID(n))
+				return err
+			},
+			func() error { // which finalizes it again, or is too early
+				_, err := s.Update(ctx, storetest.ID(n), storetest.Finish(review.Blocked, 0))
+				var early *review.Error
+				if errors.As(err, &early) {
+					return nil
+				}
+				return err
+			},
+			func() error {
+				list, err := s.List(ctx, storetest.T0)
+				if err == nil && len(list) != n+1 {
+					err = fmt.Errorf("%d of %d sessions are listed", len(list), n+1)
+				}
+				return err
+			},
+		} {
+			others.Go(func() {
+				for {
+					if err := look(); err != nil {
+						t.Error(err)
+						return
+					}
+					select {
+					case <-done:
+						return
+					default:
+					}
+				}
+			})
+		}
+		finalize(t, s, n)
+		close(done)
+		others.Wait()
+		if t.Failed() {
+			return
+		}
+	}
 }
 
 func TestBadRowsText(t *testing.T) {

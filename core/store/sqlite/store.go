@@ -35,7 +35,7 @@ type Store struct {
 
 	retained *store.Memory // sessions that this process finalized: the file has no row of them
 
-	mu sync.Mutex // guards what follows and serializes this process's writes
+	mu sync.Mutex // guards what follows and serializes this process's changes, of the file and of retained
 	db *handle
 }
 
@@ -403,22 +403,21 @@ func (h *handle) begin(ctx context.Context) error {
 }
 
 // transaction runs f in one immediate transaction. When f returns an error the
-// transaction is rolled back, unless keep says that what was done so far stays.
-func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle) (keep bool, err error)) error {
+// transaction is rolled back, unless keep says that what was done so far stays;
+// committed tells which it was. s.mu is held.
+func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle) (keep bool, err error)) (committed bool, err error) {
 	// A transition that has begun is carried through: a cancelled request must
 	// not leave the host guessing.
 	ctx = context.WithoutCancel(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	h, err := s.handle(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := h.begin(ctx); err != nil {
 		if !isBusy(err) {
 			s.drop()
 		}
-		return unusable(s.path, err)
+		return false, unusable(s.path, err)
 	}
 	ended := false
 	defer func() {
@@ -432,13 +431,13 @@ func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle
 		_, err := h.rollbackTx.ExecContext(ctx)
 		h.active, h.stopped, h.audited = active, stopped, audited
 		ended = err == nil && resultCode(ferr) == 0
-		return ferr
+		return false, ferr
 	}
 	if _, err := h.commitTx.ExecContext(ctx); err != nil {
-		return unusable(s.path, err)
+		return false, unusable(s.path, err)
 	}
 	ended = true
-	return ferr
+	return true, ferr
 }
 
 // Create implements store.Store.
@@ -447,12 +446,17 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 	if err != nil {
 		return err
 	}
-	return s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	leaving := leavingFrom(s.retained)
+	committed, err := s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
 		if err := h.purge(ctx, now); err != nil {
 			return false, unusable(s.path, err)
 		}
-		s.retained.Purge(now)
-		if err := s.makeRoom(ctx, h, limit); err != nil {
+		for leaving.more && leaving.next.Expired(now) {
+			leaving.add()
+		}
+		if err := h.makeRoom(ctx, &leaving, limit); err != nil {
 			if errors.Is(err, store.ErrFull) {
 				return true, err // what has expired is gone all the same
 			}
@@ -464,19 +468,49 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 		h.active++
 		return true, nil
 	})
+	if committed {
+		for _, runID := range leaving.runIDs {
+			s.retained.Remove(runID)
+		}
+	}
+	return err
 }
+
+// leaving are the retained sessions that a start drops: those that expire first.
+// They stay until it is committed, for a start that fails changes nothing.
+type leaving struct {
+	retained *store.Memory
+	runIDs   []string
+	next     review.Session // the one that would be dropped next, if there are more
+	more     bool
+}
+
+func leavingFrom(retained *store.Memory) leaving {
+	l := leaving{retained: retained}
+	l.next, l.more = retained.NextIdle(review.Session{})
+	return l
+}
+
+// add drops the next one.
+func (l *leaving) add() {
+	l.runIDs = append(l.runIDs, l.next.RunID)
+	l.next, l.more = l.retained.NextIdle(l.next)
+}
+
+// staying is how many are not dropped.
+func (l *leaving) staying() int { return l.retained.Len() - len(l.runIDs) }
 
 // makeRoom evicts sessions until one more fits. It returns store.ErrFull when
 // too many are active.
-func (s *Store) makeRoom(ctx context.Context, h *handle, limit int) error {
+func (h *handle) makeRoom(ctx context.Context, retained *leaving, limit int) error {
 	// Mostly there is room to spare, and that can be told without counting.
-	if most, ok := h.atMost(ctx); ok && most+int64(s.retained.Len()) < int64(limit) {
+	if most, ok := h.atMost(ctx); ok && most+int64(retained.staying()) < int64(limit) {
 		return nil
 	}
 	if err := h.count(ctx); err != nil {
 		return err
 	}
-	if h.active+h.stopped+s.retained.Len() >= limit {
+	if h.active+h.stopped+retained.staying() >= limit {
 		if err := h.audit(ctx); err != nil {
 			return err
 		}
@@ -484,7 +518,7 @@ func (s *Store) makeRoom(ctx context.Context, h *handle, limit int) error {
 	if h.active >= limit {
 		return store.ErrFull
 	}
-	return s.evict(ctx, h, limit)
+	return h.evict(ctx, retained, limit)
 }
 
 // atMost returns a number of rows that the file does not exceed: there can't be
@@ -586,17 +620,16 @@ func (h *handle) shift(session *review.Session, by int) {
 
 // evict makes room for one more session: the oldest goes first, be it a stopped
 // row or a finalized session in this process's memory.
-func (s *Store) evict(ctx context.Context, h *handle, limit int) error {
-	for h.active+h.stopped+s.retained.Len()+1 > limit {
+func (h *handle) evict(ctx context.Context, retained *leaving, limit int) error {
+	for h.active+h.stopped+retained.staying()+1 > limit {
 		var row review.Session
 		found, err := h.oldestStopped(ctx, &row)
 		if err != nil {
 			return err
 		}
-		kept, ok := s.retained.OldestIdle()
 		switch {
-		case ok && (!found || before(&kept, &row)):
-			s.retained.Remove(kept.RunID)
+		case retained.more && (!found || before(&retained.next, &row)):
+			retained.add()
 		case found:
 			if err := h.remove(ctx, &row); err != nil {
 				return err
@@ -676,17 +709,25 @@ func (s *Store) Get(ctx context.Context, runID string) (review.Session, error) {
 	if session, err := s.retained.Get(ctx, runID); err == nil {
 		return session, nil
 	}
+	s.mu.Lock()
 	h, err := s.reader(ctx)
+	s.mu.Unlock()
 	if err != nil {
 		return review.Session{}, err
 	}
-	return s.row(h.readRow.QueryRowContext(ctx, runID), runID)
+	session, err := s.row(h.readRow.QueryRowContext(ctx, runID), runID)
+	if errors.Is(err, store.ErrNotFound) {
+		// Finalizing it takes the row away first: whoever does that here has to
+		// come to the end of it.
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.retained.Get(ctx, runID)
+	}
+	return session, err
 }
 
-// reader returns the open file with its reading connection ready.
+// reader returns the open file with its reading connection ready. s.mu is held.
 func (s *Store) reader(ctx context.Context) (*handle, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	h, err := s.handle(ctx)
 	if err != nil {
 		return nil, err
@@ -717,11 +758,13 @@ func (s *Store) row(row *sql.Row, runID string) (review.Session, error) {
 // Update implements store.Store. A session that change finalizes loses its row
 // and stays in this process's memory.
 func (s *Store) Update(ctx context.Context, runID string, change func(review.Session) (review.Session, error)) (review.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if session, err := s.retained.Get(ctx, runID); err == nil {
 		return s.updateRetained(session, change)
 	}
 	var next review.Session
-	err := s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
+	_, err := s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
 		old, err := s.row(h.selectRow.QueryRowContext(ctx, runID), runID)
 		if err != nil {
 			return false, err
@@ -766,8 +809,11 @@ func (s *Store) updateRetained(session review.Session, change func(review.Sessio
 	return next, nil
 }
 
-// List implements store.Store. Sessions that this process finalized are listed too.
+// List implements store.Store. Sessions that this process finalized are listed too;
+// none is finalized while it reads, which would show it twice or not at all.
 func (s *Store) List(ctx context.Context, now time.Time) ([]review.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	h, err := s.reader(ctx)
 	if err != nil {
 		return nil, err
