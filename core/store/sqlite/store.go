@@ -404,11 +404,23 @@ func (h *handle) begin(ctx context.Context) error {
 
 // transaction runs f in one immediate transaction. When f returns an error the
 // transaction is rolled back, unless keep says that what was done so far stays;
-// committed tells which it was. s.mu is held.
+// committed tells which it was. f may be run a second time. s.mu is held.
 func (s *Store) transaction(ctx context.Context, f func(context.Context, *handle) (keep bool, err error)) (committed bool, err error) {
 	// A transition that has begun is carried through: a cancelled request must
 	// not leave the host guessing.
 	ctx = context.WithoutCancel(ctx)
+	before := s.db
+	committed, err = s.attempt(ctx, f)
+	var u *Unusable
+	if before != nil && s.db == nil && errors.As(err, &u) && u.Reason == ReadOnly {
+		// SQLite opens for reading what it can't write, and a connection stays
+		// that way when the file can be written again.
+		committed, err = s.attempt(ctx, f)
+	}
+	return committed, err
+}
+
+func (s *Store) attempt(ctx context.Context, f func(context.Context, *handle) (keep bool, err error)) (committed bool, err error) {
 	h, err := s.handle(ctx)
 	if err != nil {
 		return false, err
@@ -448,8 +460,9 @@ func (s *Store) Create(ctx context.Context, session review.Session, now time.Tim
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	leaving := leavingFrom(s.retained)
+	var leaving leaving
 	committed, err := s.transaction(ctx, func(ctx context.Context, h *handle) (bool, error) {
+		leaving = leavingFrom(s.retained)
 		if err := h.purge(ctx, now); err != nil {
 			return false, unusable(s.path, err)
 		}

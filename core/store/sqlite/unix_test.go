@@ -59,6 +59,7 @@ var unixTasks = map[string]func(path string) error{
 		return errors.Join(err, in.Close())
 	},
 	"diskfull": fillUp,
+	"mended":   mendPermissions,
 }
 
 // createIn leaves the store open when it returns, so that the side files stay.
@@ -283,6 +284,37 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(out)
 	}
 	must(t, inspect(t, path).Integrity(context.Background()))
+}
+
+// mendPermissions opens a file that can only be read, lets it be written, and
+// expects that the very next call does.
+func mendPermissions(path string) error {
+	ctx := context.Background()
+	if err := os.Chmod(path, 0o400); err != nil {
+		return err
+	}
+	s := sqlite.New(path, nil)
+	if _, err := s.Get(ctx, storetest.ID(50)); err != nil {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return err
+	}
+	if _, err := s.Update(ctx, storetest.ID(50), storetest.Choose(catalog.RubyReviewer, 0)); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+func TestMendedPermissions(t *testing.T) {
+	t.Parallel()
+	_, path := unprivileged(t, schema)
+	if out := run(t, "create", path, true); out != "" {
+		t.Fatal(out)
+	}
+	if out := run(t, "mended", path, true); out != "" {
+		t.Fatal(out)
+	}
 }
 
 // TestPayloadIsTheWire: what is stored is what hosts see.
