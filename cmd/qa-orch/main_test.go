@@ -2,8 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,7 +17,42 @@ import (
 // programs are what a test process can be started as.
 var programs = map[string]func(){program: main}
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) {
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "codex" {
+		if err := fakeCodex(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	testscript.Main(m, programs)
+}
+
+// fakeCodex does what "codex mcp add" does: it writes its file anew, without
+// comments. A copy of the test program named codex is it; as a program of the
+// scripts it would be installed in all of them.
+func fakeCodex(args []string) error {
+	dashes := slices.Index(args, "--")
+	if dashes < 0 || !slices.Equal(args[:2], []string{"mcp", "add"}) {
+		return fmt.Errorf("codex: %q", args)
+	}
+	name, command, rest := args[2], args[dashes+1], args[dashes+2:]
+	var b strings.Builder
+	fmt.Fprintf(&b, "# by codex\n[mcp_servers.%s]\ncommand = %q\nargs = [", name, command)
+	for i, arg := range rest {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", arg)
+	}
+	fmt.Fprintf(&b, "]\n\n[mcp_servers.%s.env]\n", name)
+	for i := 3; i < dashes-1; i += 2 {
+		key, value, _ := strings.Cut(args[i+1], "=")
+		fmt.Fprintf(&b, "%s = %q\n", key, value)
+	}
+	dir := filepath.Join(os.Getenv("HOME"), ".codex")
+	return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "config.toml"), []byte(b.String()), 0o600))
+}
 
 // noRaceSleep is a GORACE that spares each process of a test under the race detector a second of
 // waiting at its end.
