@@ -72,8 +72,11 @@ func parse(line []byte) (req *request, reply []byte) {
 		return nil, failure(id, mcp.INVALID_PARAMS, "the params must be an object")
 	}
 	req = &request{method: mcp.MCPMethod(method)}
-	if req.method == mcp.MethodToolsCall {
+	switch req.method {
+	case mcp.MethodToolsCall:
 		params = foldArguments(params)
+	case cancelled:
+		params = replace(params, "requestId", serverID)
 	}
 	if hasID {
 		req.id = json.RawMessage(id)
@@ -164,7 +167,8 @@ func validID(id jsontext.Value) bool { return id.Kind() == '"' || id.Kind() == '
 const maxSafe = 1 << 53
 
 // serverID is the id that the server sees: it would bend numbers that a float64
-// does not hold. Answers carry the id as it was sent either way.
+// does not hold. Answers carry the id as it was sent either way, and who cancels
+// a request is given the same.
 func serverID(id jsontext.Value) jsontext.Value {
 	if id.Kind() != '0' {
 		return id
@@ -185,6 +189,27 @@ func serverID(id jsontext.Value) jsontext.Value {
 func foldArguments(params jsontext.Value) jsontext.Value {
 	if !overflows(params) {
 		return params
+	}
+	return replace(params, "arguments", func(value jsontext.Value) jsontext.Value {
+		if !overflows(value) {
+			return value
+		}
+		quoted, err := jsontext.AppendQuote(nil, value)
+		if err != nil {
+			return value
+		}
+		return quoted
+	})
+}
+
+// cancelled is the notification that takes a request back. It names the id.
+const cancelled = "notifications/cancelled"
+
+// replace writes params with another value for a member, which the server
+// library would read in any case.
+func replace(params jsontext.Value, member string, by func(jsontext.Value) jsontext.Value) jsontext.Value {
+	if params == nil {
+		return nil
 	}
 	dec := decoder(params)
 	if _, err := dec.ReadToken(); err != nil {
@@ -208,11 +233,8 @@ func foldArguments(params jsontext.Value) jsontext.Value {
 			return params
 		}
 		out = append(out, ':')
-		if strings.EqualFold(key, "arguments") && overflows(value) {
-			if out, err = jsontext.AppendQuote(out, value); err != nil {
-				return params
-			}
-			continue
+		if strings.EqualFold(key, member) {
+			value = by(value)
 		}
 		out = append(out, value...)
 	}

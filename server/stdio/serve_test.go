@@ -341,7 +341,7 @@ func TestASlowCallHoldsUpNothingElse(t *testing.T) {
 
 func TestCancelledCallIsStillAnswered(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{`7`, `"seven"`} {
+	for _, id := range []string{`7`, `"seven"`, `9007199254740993`, `-9007199254740995`} {
 		g := newGate()
 		c := dial(t, testServer(g))
 		c.send(call(id, "hold", `{}`))
