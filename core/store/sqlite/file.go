@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/qa-orch/qa-orch/core/atomicfile"
 	"github.com/qa-orch/qa-orch/core/regular"
@@ -60,6 +61,25 @@ func checkFile(path string) (info fs.FileInfo, header []byte, err error) {
 		return nil, nil, &Unusable{Reason: Damaged, Path: path}
 	}
 	return info, header, nil
+}
+
+// openLimit is how long SQLite may take to open a file: it waits for others'
+// locks no longer than busyTimeout.
+const openLimit = busyTimeout + time.Second
+
+// connect makes db's connection now. A pipe that somebody has put in the file's
+// place since checkFile keeps the opening waiting for ever; it is left behind then.
+func connect(ctx context.Context, db *sql.DB, path string) error {
+	done := make(chan error, 1)
+	go func() { done <- db.PingContext(ctx) }()
+	late := time.NewTimer(openLimit)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return &Unusable{Reason: NotRegular, Path: path}
+	}
 }
 
 // checkOpened refuses a database that SQLite has opened through a link: it

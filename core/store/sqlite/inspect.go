@@ -47,7 +47,7 @@ func (in *Inspector) open(ctx context.Context) error {
 		return &Unusable{Reason: HotJournal, Path: in.path}
 	}
 	seen := stampOf(in.path)
-	r, err := openReadOnly(in.path, header)
+	r, err := openReadOnly(ctx, in.path, header)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ type reading struct {
 //   - A -wal without -shm was left by a copy or a restart of the machine. SQLite
 //     can't read that without making a -shm, so a copy is read.
 //   - In any other mode there are no side files.
-func openReadOnly(path string, header []byte) (*reading, error) {
+func openReadOnly(ctx context.Context, path string, header []byte) (*reading, error) {
 	q := url.Values{}
 	q.Set("_busy_timeout", "1000")
 	q.Set("_query_only", "1")
@@ -102,6 +102,10 @@ func openReadOnly(path string, header []byte) (*reading, error) {
 		return nil, err
 	}
 	r.db.SetMaxOpenConns(1)
+	if err := connect(ctx, r.db, path); err != nil {
+		_ = r.Close()
+		return nil, err
+	}
 	return r, nil
 }
 

@@ -205,6 +205,9 @@ func open(ctx context.Context, path string) (_ *handle, err error) {
 		db.SetMaxOpenConns(1)
 		db.SetMaxIdleConns(1)
 	}
+	if err := connect(ctx, h.write, path); err != nil {
+		return nil, err
+	}
 	if err := checkOpened(ctx, h.write, path, info); err != nil {
 		return nil, err
 	}
@@ -257,7 +260,10 @@ func refuseUnrecovered(ctx context.Context, path string, header []byte) error {
 	if !exists(path + "-wal") {
 		return nil
 	}
-	r, err := openReadOnly(path, header)
+	r, err := openReadOnly(ctx, path, header)
+	if Is(err, NotRegular) {
+		return err
+	}
 	if err != nil {
 		return nil // no room for a copy, say: that must not keep a good store shut
 	}
@@ -746,6 +752,9 @@ func (s *Store) reader(ctx context.Context) (*handle, error) {
 		return nil, err
 	}
 	if h.readRow == nil {
+		if err := connect(ctx, h.read, s.path); err != nil {
+			return nil, unusable(s.path, err)
+		}
 		if h.readRow, err = h.read.PrepareContext(ctx, `SELECT payload FROM sessions WHERE run_id = ?`); err != nil {
 			return nil, unusable(s.path, err)
 		}
