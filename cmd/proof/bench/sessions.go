@@ -437,6 +437,9 @@ func (b *bench) scaleSQLite(few, many int, now time.Time, add func(string, strin
 				}
 				all = append(all, v)
 			}
+			if len(all) < n {
+				return fmt.Errorf("%d of %d sessions", len(all), n)
+			}
 			return rows.Err()
 		})
 	}
