@@ -402,6 +402,12 @@ func runDisconnect(ctx context.Context, o *disconnectOptions) error {
 			text = o.T("connect.out-exact")
 		}
 		o.Println("  " + o.Theme().Paint(theme.Good, o.wrap(text, 2)))
+		switch {
+		case res.Back:
+			o.Println("  " + o.wrap(o.T("connect.out-back", locales.Vars{"Name": name}), 2))
+		case res.Lost:
+			o.Println("  " + o.Theme().Paint(theme.Bad, o.wrap(o.T("connect.out-lost", locales.Vars{"Name": name, "Path": res.Backup}), 2)))
+		}
 	}
 	if !found {
 		o.Println(o.wrap(o.T("connect.not-there", locales.Vars{"Name": name, "Client": client.Name}), 0))

@@ -152,6 +152,9 @@ func runRules(ctx context.Context, o *rulesOptions) error {
 	return nil
 }
 
+// rulesMark names the instructions in the ledger of a file.
+const rulesMark = "rules"
+
 // change installs or removes the instructions in one file, anew if somebody
 // else writes it at the same moment.
 func (o *rulesOptions) change(ctx context.Context, l ledger.Ledger, p place) (changed bool, err error) {
@@ -171,8 +174,8 @@ func (o *rulesOptions) changeOnce(ctx context.Context, l ledger.Ledger, p place)
 	if has, err := rules.Has(before); err != nil {
 		return false, err
 	} else if o.Remove && !has {
-		return false, l.Settle(ctx, p.path, func(data []byte) (bool, error) {
-			has, err := rules.Has(data)
+		return false, l.Settle(ctx, p.path, func(f *ledger.File) (bool, error) {
+			has, err := rules.Has(f.Data)
 			return !has, err
 		})
 	}
@@ -190,14 +193,28 @@ func (o *rulesOptions) changeOnce(ctx context.Context, l ledger.Ledger, p place)
 		if err != nil {
 			return false, err
 		}
-		_, err = f.Undo(after, true, len(bytes.TrimSpace(after)) == 0)
+		_, _, err = f.Undo(rulesMark, ledger.Rest{Data: after, Last: true, Empty: len(bytes.TrimSpace(after)) == 0})
 		return true, err
 	}
 	after, err := rules.Install(f.Data, p.front)
 	if err != nil || has && bytes.Equal(after, f.Data) {
 		return false, err
 	}
-	if _, err := f.Prepare(!has, false); err != nil {
+	if !f.Untouched() {
+		original := f.Data
+		if has { // whoever wrote them: they go when they are removed
+			if original, err = rules.Remove(f.Data, p.front); err != nil {
+				return false, err
+			}
+			if f.Made() && len(bytes.TrimSpace(original)) == 0 {
+				original = nil
+			}
+		}
+		if err := f.Keep(original, false, nil); err != nil {
+			return false, err
+		}
+	}
+	if _, err := f.Claim(rulesMark, ""); err != nil {
 		return false, err
 	}
 	return true, f.Put(after, 0o644)

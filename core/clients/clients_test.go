@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,10 +276,7 @@ func TestDisconnectRestoresTheBytes(t *testing.T) {
 						t.Errorf("%s: disconnected twice: %+v %v", name, res, err)
 					}
 				}
-				files, _ := filepath.Glob(filepath.Join(r.Ledger.Dir, "*"))
-				if left := slices.DeleteFunc(files, func(f string) bool { return filepath.Ext(f) == ".lock" }); len(left) > 0 {
-					t.Errorf("left behind: %v", left)
-				}
+				leftBehind(t, r)
 				_ = os.Remove(path)
 			}
 		})
@@ -330,20 +328,267 @@ func TestAfterOtherEditsOnlyOurEntryGoes(t *testing.T) {
 	}
 }
 
-func TestAnEntryOfBeforeIsNotPutBack(t *testing.T) {
+// byHand are lists with entries of our names that a person wrote, for one client
+// of each format, and something that somebody else adds later.
+var byHand = map[string][]struct{ text, add, added string }{
+	"cursor": {
+		{`{"mcpServers":{"a":{},"qa-orch":{"command":"/by/hand"}}}`, `{"a":{},`, `{"a":{},"o":{},`},
+		{
+			"{\n  // mine\n  \"mcpServers\": {\n    \"qa-orch\" : { \"command\": \"/by/hand\", /* why */ \"disabled\": true, } , // end\n    \"qa-orch-advocate\": null, // off\n  },\n}\n",
+			"// mine", "// mine, and more",
+		},
+		{"\xef\xbb\xbf{\r\n\t\"mcpServers\": {\r\n\t\t\"qa-orch\": {\r\n\t\t\t\"command\": \"x\"\r\n\t\t}\r\n\t}\r\n}", "{\r\n\t\"m", "{\r\n\t\"o\": 1,\r\n\t\"m"},
+	},
+	"codex": {
+		{
+			"[mcp_servers.qa-orch] # mine\ncommand = '/by/hand' # why\ntool_timeout_sec = 1.50\n\n[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[mcp_servers.qa-orch-advocate]\ncommand = \"y\"",
+			"[mcp_servers.qa-orch]", "model = \"m\"\n\n[mcp_servers.qa-orch]",
+		},
+		{"\xef\xbb\xbfa = 1\r\n\r\n[mcp_servers.qa-orch]\r\ncommand = \"y\"\r\n", "a = 1\r\n", "a = 1\r\nb = 2\r\n"},
+		{"z = 1\n[mcp_servers]\nqa-orch = {command = \"/by/hand\"} # why\nb.command = \"c\"\n", "z = 1", "z = 2"},
+		{"[mcp_servers.b]\ncommand = \"x\"\n\n[mcp_servers.qa-orch.env]\nA = \"b\"\n\n[z]\nq = 1\n\n[mcp_servers.qa-orch]\ncommand = \"x\"\n", "q = 1", "q = 2"},
+	},
+	"goose": {
+		{"z: 1\nextensions:\n    b: {}\n    # mine\n    qa-orch: # why\n        cmd: /by/hand\n        text: |\n          two\n\n          lines\n    c: {}\n", "z: 1", "z: 2"},
+		{"z: 1\r\nextensions:\r\n  qa-orch-advocate: {cmd: y}\r\n  qa-orch:\r\n    cmd: x", "z: 1", "z: 2"},
+	},
+}
+
+// each runs f for every list by hand, written in a home of its own.
+func each(t *testing.T, f func(t *testing.T, r Registry, c *Client, path, text string, edit func())) {
+	t.Helper()
+	for id, files := range byHand {
+		for i, x := range files {
+			t.Run(fmt.Sprint(id, " ", i), func(t *testing.T) {
+				t.Parallel()
+				r, c := registry(t), Find(id)
+				path := c.Path(r.System, User)
+				write(t, path, x.text)
+				f(t, r, c, path, x.text, func() {
+					t.Helper()
+					was := string(read(t, path))
+					now := strings.Replace(was, x.add, x.added, 1)
+					if was == now {
+						t.Fatalf("%q is not in\n%s", x.add, was)
+					}
+					write(t, path, now)
+				})
+			})
+		}
+	}
+}
+
+func disconnect(t *testing.T, r Registry, c *Client, name string) Result {
+	t.Helper()
+	res, err := r.Disconnect(context.Background(), c, User, name)
+	if err != nil {
+		t.Fatalf("disconnect %s: %v", name, err)
+	}
+	return res
+}
+
+// says fails the test unless the entry of a name says the same in both lists.
+func says(t *testing.T, c *Client, name string, got, want []byte) {
+	t.Helper()
+	a, inA, err := c.Format.Get(got, c.Entry(name))
+	if err != nil {
+		t.Error(err)
+	}
+	b, inB, _ := c.Format.Get(want, c.Entry(name))
+	sorted := func(o edit.Object) edit.Object {
+		slices.SortFunc(o, func(x, y edit.Member) int { return strings.Compare(x.Key, y.Key) })
+		return o
+	}
+	if inA != inB || fmt.Sprint(sorted(a)) != fmt.Sprint(sorted(b)) {
+		t.Errorf("%s is\n%v\nwant\n%v\nin\n%s", name, a, b, got)
+	}
+}
+
+var other = Entry{Command: "/opt/other/qa-orch", Args: []string{"serve"}}
+
+// An entry that was there before connect is there again after disconnect, to the
+// byte, whichever server goes first and however often it was connected.
+func TestAnEntryOfBeforeComesBack(t *testing.T) {
 	t.Parallel()
-	r := registry(t)
-	c := Find("cursor")
+	each(t, func(t *testing.T, r Registry, c *Client, path, text string, _ func()) {
+		for _, order := range [][]string{{ReviewName}, {ReviewName, AdvocateName}, {AdvocateName, ReviewName}} {
+			if res := connect(t, r, c, User, ReviewName, sample); res.Backup == "" {
+				t.Error("no backup")
+			}
+			connect(t, r, c, User, ReviewName, other) // a new version
+			if len(order) > 1 {
+				connect(t, r, c, User, AdvocateName, sample)
+			}
+			connect(t, r, c, User, ReviewName, sample)
+			for i, name := range order {
+				_, before, _ := c.Lookup([]byte(text), name)
+				if res := disconnect(t, r, c, name); res.Exact != (i == len(order)-1) || res.Back != before || res.Lost {
+					t.Errorf("%v: disconnect %s: %+v", order, name, res)
+				}
+				says(t, c, name, read(t, path), []byte(text))
+			}
+			if got := string(read(t, path)); got != text {
+				t.Errorf("%v\n%q\nwant\n%q", order, got, text)
+			}
+			leftBehind(t, r)
+		}
+		// It is the person's own now, and goes when that is asked for.
+		if res := disconnect(t, r, c, ReviewName); !res.Changed || res.Back {
+			t.Errorf("%+v", res)
+		}
+		if _, found, err := c.Lookup(read(t, path), ReviewName); found || err != nil {
+			t.Errorf("%v %v", found, err)
+		}
+	})
+}
+
+// After changes of others the entry of before comes back and their changes stay,
+// also if we were connected again in between.
+func TestAnEntryOfBeforeComesBackBesideChangesOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, again := range []string{"", ReviewName, AdvocateName} {
+		t.Run("again "+again, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, r Registry, c *Client, path, text string, edit func()) {
+				connect(t, r, c, User, ReviewName, sample)
+				edit()
+				if again != "" {
+					connect(t, r, c, User, again, other)
+				}
+				if again == AdvocateName {
+					disconnect(t, r, c, AdvocateName)
+				}
+				if res := disconnect(t, r, c, ReviewName); res.Exact || !res.Back || res.Lost {
+					t.Errorf("%+v", res)
+				}
+				got := read(t, path)
+				write(t, path, text)
+				edit()
+				want := read(t, path)
+				for _, name := range []string{ReviewName, AdvocateName} {
+					says(t, c, name, got, want)
+				}
+				// Parts that were scattered over a file come back together.
+				if !strings.Contains(text, "[z]") && !strings.Contains(text, "b.command") && !bytes.Equal(got, want) {
+					t.Errorf("\n%q\nwant\n%q", got, want)
+				}
+				leftBehind(t, r)
+			})
+		})
+	}
+}
+
+// What a person puts in place of our entry is the person's: a later connect
+// keeps it for disconnect. What a client adds to ours is not.
+func TestWhoseEntryItIs(t *testing.T) {
+	t.Parallel()
+	r, c := registry(t), Find("cursor")
 	path := c.Path(r.System, User)
-	write(t, path, `{"mcpServers":{"a":{},"qa-orch":{"command":"/by/hand"}}}`)
-	if res := connect(t, r, c, User, ReviewName, sample); res.Backup == "" {
-		t.Error("no backup")
+	const start = `{"mcpServers":{"qa-orch":{"command":"/first"}}}`
+	write(t, path, start)
+	connect(t, r, c, User, ReviewName, sample)
+	write(t, path, strings.Replace(string(read(t, path)), `"args"`, `"trust":true,"args"`, 1))
+	connect(t, r, c, User, ReviewName, other)
+	if res := disconnect(t, r, c, ReviewName); !res.Back || string(read(t, path)) != start {
+		t.Errorf("%+v\n%s", res, read(t, path))
 	}
-	if res, err := r.Disconnect(context.Background(), c, User, ReviewName); err != nil || res.Exact {
-		t.Errorf("%+v %v", res, err)
+	connect(t, r, c, User, ReviewName, sample)
+	const second = `{"mcpServers":{"qa-orch":{"command":"/second"}}}`
+	write(t, path, second)
+	connect(t, r, c, User, ReviewName, sample)
+	if res := disconnect(t, r, c, ReviewName); !res.Exact || !res.Back || string(read(t, path)) != second {
+		t.Errorf("%+v\n%s", res, read(t, path))
 	}
-	if got := string(read(t, path)); got != `{"mcpServers":{"a":{}}}` {
+	// Taken out by hand: there is nothing to undo, and nothing comes back later.
+	connect(t, r, c, User, ReviewName, sample)
+	write(t, path, `{"mcpServers":{"b":{}}}`)
+	if res := disconnect(t, r, c, ReviewName); res.Changed {
+		t.Errorf("%+v", res)
+	}
+	connect(t, r, c, User, ReviewName, sample)
+	if res := disconnect(t, r, c, ReviewName); !res.Exact || res.Back || string(read(t, path)) != `{"mcpServers":{"b":{}}}` {
+		t.Errorf("%+v\n%s", res, read(t, path))
+	}
+}
+
+// An entry that a person wants out does not come back with the other server's.
+func TestAnEntryByHandStaysOut(t *testing.T) {
+	t.Parallel()
+	for _, touched := range []bool{false, true} {
+		each(t, func(t *testing.T, r Registry, c *Client, path, _ string, edit func()) {
+			connect(t, r, c, User, AdvocateName, sample)
+			if touched {
+				edit()
+			}
+			if res := disconnect(t, r, c, ReviewName); !res.Changed || res.Back {
+				t.Errorf("%+v", res)
+			}
+			before := read(t, path)
+			disconnect(t, r, c, AdvocateName)
+			got := read(t, path)
+			if _, found, err := c.Lookup(got, ReviewName); found || err != nil {
+				t.Errorf("%v %v\n%s", found, err, got)
+			}
+			if bytes.Equal(before, got) {
+				t.Error("the other server is still there")
+			}
+			leftBehind(t, r)
+		})
+	}
+}
+
+// Where the entry of before leans on what is gone, it can't come back; a copy of
+// the file with it is kept.
+func TestAnEntryOfBeforeThatCantComeBack(t *testing.T) {
+	t.Parallel()
+	r, c := registry(t), Find("goose")
+	path := c.Path(r.System, User)
+	const start = "base: &base\n  timeout: 3\nextensions:\n  qa-orch:\n    <<: *base\n    cmd: x\n"
+	write(t, path, start)
+	connect(t, r, c, User, ReviewName, sample)
+	write(t, path, strings.Replace(string(read(t, path)), "base: &base\n  timeout: 3\n", "", 1))
+	// Connecting again would forget it.
+	p, err := r.Plan(c, User, ReviewName, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *edit.Error
+	if _, err := r.Connect(context.Background(), p); !errors.As(err, &refusal) {
+		t.Errorf("%v", err)
+	}
+	res := disconnect(t, r, c, ReviewName)
+	if res.Exact || res.Back || !res.Lost || string(read(t, res.Backup)) != start {
+		t.Errorf("%+v", res)
+	}
+	if got := string(read(t, path)); strings.Contains(got, "qa-orch") {
 		t.Errorf("%s", got)
+	}
+}
+
+// A file that we made goes, though somebody else wrote it and we were connected
+// again in between.
+func TestAFileThatWeMadeGoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []*Client{Find("cursor"), Find("codex"), Find("goose")} {
+		r := registry(t)
+		path := c.Path(r.System, User)
+		connect(t, r, c, User, ReviewName, sample)
+		writeBytes(t, path, append(read(t, path), '\n'))
+		connect(t, r, c, User, AdvocateName, sample)
+		disconnect(t, r, c, ReviewName)
+		if res := disconnect(t, r, c, AdvocateName); res.Exact || exists(path) {
+			t.Errorf("%s: %+v, exists: %v", c.ID, res, exists(path))
+		}
+		leftBehind(t, r)
+	}
+}
+
+// leftBehind fails the test if the ledger has more than locks.
+func leftBehind(t *testing.T, r Registry) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(r.Ledger.Dir, "*"))
+	if left := slices.DeleteFunc(files, func(f string) bool { return filepath.Ext(f) == ".lock" }); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -1,6 +1,8 @@
 package clients
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -122,6 +124,13 @@ func (e Entry) Same(other Entry) bool {
 	}
 	return e.Command == other.Command && strings.Join(e.Args, "\x00") == strings.Join(other.Args, "\x00") &&
 		reflect.DeepEqual(env(e), env(other))
+}
+
+// mark tells an entry of ours from one that somebody else put in its place: by
+// what is started. Variables and other settings may be added by anybody.
+func (e Entry) mark() string {
+	sum := sha256.Sum256([]byte(e.Command + "\x00" + strings.Join(e.Args, "\x00")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Lookup returns our entry in the bytes of the client's list.

@@ -49,6 +49,7 @@ func FuzzConnect(f *testing.F) {
 				t.Fatalf("%s the list is %q, %v", when, data, err)
 			}
 		}
+		unchanged := map[string]bool{}
 		connect := func(name string) error {
 			plan, err := r.Plan(c, User, name, sample)
 			if err != nil {
@@ -65,15 +66,11 @@ func FuzzConnect(f *testing.F) {
 			if got, found, err := c.Lookup(after, name); err != nil || !found || !got.Same(sample) {
 				t.Fatalf("%s is not in the list: %+v, %v, %v in %q", name, got, found, err, after)
 			}
+			unchanged[name] = !res.Changed
 			if res, err := r.Connect(ctx, plan); err != nil || res.Changed {
 				t.Fatalf("a second time: %+v, %v", res, err)
 			}
 			return nil
-		}
-		ours := false
-		for _, name := range []string{ReviewName, AdvocateName} {
-			_, found, err := c.Lookup(content, name)
-			ours = ours || exists && (found || err != nil)
 		}
 		if connect(ReviewName) != nil {
 			same("after a refusal")
@@ -92,14 +89,17 @@ func FuzzConnect(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, found, err := c.Lookup(after, name); err != nil || found {
-				t.Fatalf("%s is still there: %v, %q", name, err, after)
+			// What was there before is there again, unless it was just so.
+			was, had, _ := c.Lookup(content, name)
+			back := exists && had && !unchanged[name]
+			got, found, err := c.Lookup(after, name)
+			if err != nil || found != back || res.Back != back || found && !got.Same(was) {
+				t.Fatalf("%s is there: %v, %+v, %v, %+v, %q", name, found, got, err, res, after)
 			}
 		}
-		if ours {
-			return // what it was before is not known
+		if !unchanged[ReviewName] && !unchanged[AdvocateName] {
+			same("afterwards")
 		}
-		same("afterwards")
 		left, err := filepath.Glob(filepath.Join(r.Ledger.Dir, "*"))
 		if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], ".lock") {
 			t.Errorf("left in the ledger: %q, %v", left, err)

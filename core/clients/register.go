@@ -62,6 +62,8 @@ type Result struct {
 	Backup  string // where the file as it was before is kept, empty if it did not exist
 	Own     bool   // the client's own command made the entry
 	Exact   bool   // of Disconnect: the file is as it was before, to the byte
+	Back    bool   // of Disconnect: the entry of that name from before Connect is there again
+	Lost    bool   // of Disconnect: it could not be put back; Backup has it
 }
 
 // Connect registers a server. Where the client's own command is used, its work
@@ -91,11 +93,16 @@ func (r Registry) connect(ctx context.Context, p *Plan) (res Result, err error) 
 	if f.Existed && bytes.Equal(planned, before) {
 		return res, nil
 	}
-	pristine, table, err := c.state(before)
-	if err != nil {
-		return res, err
+	if !f.Untouched() {
+		original, ours, err := c.without(f)
+		if err != nil {
+			return res, err
+		}
+		if err := c.keep(f, original, ours); err != nil {
+			return res, err
+		}
 	}
-	if res.Backup, err = f.Prepare(pristine, table); err != nil {
+	if res.Backup, err = f.Claim(p.Name, p.Entry.mark()); err != nil {
 		return res, err
 	}
 	res.Changed = true
@@ -144,20 +151,69 @@ func (c *Client) accept(before, after, planned []byte, p *Plan) bool {
 // commented reports whether text is more than plain JSON.
 func commented(text []byte) bool { return !json.Valid(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))) }
 
-// state reports whether a list of servers has nothing of ours, and whether it
-// has no table for servers yet.
-func (c *Client) state(data []byte) (pristine, table bool, err error) {
-	for _, name := range []string{ReviewName, AdvocateName} {
-		_, found, err := c.Lookup(data, name)
+// without returns the list as it is without anything of ours, with what our
+// entries replaced in their places, and the names of ours that were in it. An
+// entry that somebody else has put in place of ours is not ours. nil stands for
+// no file.
+func (c *Client) without(f *ledger.File) (data []byte, ours []string, err error) {
+	if original, ok := f.Original(); ok && f.Untouched() {
+		return original, f.Ours(), nil
+	}
+	data = f.Data
+	for _, name := range f.Ours() {
+		e, found, err := c.Lookup(data, name)
 		if err != nil {
-			return false, false, err
+			return nil, nil, err
 		}
-		if found {
-			return false, false, nil
+		if mark, _ := f.Holds(name); !found || e.mark() != mark {
+			continue
+		}
+		rest, lost, err := c.undo(f, data, name)
+		if lost != nil {
+			err = lost // rather than forget what was there
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		data, ours = rest, append(ours, name)
+	}
+	if len(ours) > 0 && f.Made() && blank(data) {
+		data = nil
+	}
+	return data, ours, nil
+}
+
+// keep notes what the list is without anything of ours.
+func (c *Client) keep(f *ledger.File, original []byte, ours []string) error {
+	table, err := c.Format.HasTable(original, c.container)
+	if err != nil {
+		return err
+	}
+	return f.Keep(original, !table, ours)
+}
+
+// undo returns the list without an entry of ours: with the one of before in its
+// place, if there was one. lost says why that one could not be put back.
+func (c *Client) undo(f *ledger.File, data []byte, name string) (after []byte, lost, err error) {
+	_, held := f.Holds(name)
+	if original, ok := f.Original(); ok && held {
+		if _, had, err := c.Lookup(original, name); err == nil && had {
+			if after, lost = c.Format.Restore(data, original, c.Entry(name)); lost == nil {
+				return after, nil, nil
+			}
 		}
 	}
-	table, err = c.Format.HasTable(data, c.container)
-	return true, !table, err
+	after, err = c.Format.Remove(data, c.Entry(name), held && f.TableIsOurs())
+	if after == nil {
+		after = []byte{} // an empty file, not none
+	}
+	return after, lost, err
+}
+
+// blank reports whether a list says nothing at all.
+func blank(data []byte) bool {
+	text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	return len(text) == 0 || string(text) == "{}"
 }
 
 // Disconnect takes a server out of a client's list.
@@ -181,31 +237,68 @@ func (r Registry) disconnect(ctx context.Context, c *Client, scope Scope, name s
 	if err != nil || !found {
 		return res, err
 	}
-	after, err := c.Format.Remove(f.Data, c.Entry(name), f.TableIsOurs())
+	res.Changed = true
+	if _, held := f.Holds(name); !held && len(f.Ours()) > 0 {
+		return res, c.takeOut(f, name)
+	}
+	after, lost, err := c.undo(f, f.Data, name)
 	if err != nil {
 		return res, err
 	}
-	last := true
-	for _, n := range []string{ReviewName, AdvocateName} {
+	rest := ledger.Rest{Data: after, Last: true, Empty: blank(after), Lost: lost != nil}
+	for _, n := range f.Ours() {
+		if n == name {
+			continue
+		}
 		if _, found, err := c.Lookup(after, n); err != nil {
 			return res, err
 		} else if found {
-			last = false
+			rest.Last = false
 		}
 	}
-	res.Changed = true
-	blank := bytes.TrimSpace(bytes.TrimPrefix(after, []byte("\xef\xbb\xbf")))
-	empty := len(blank) == 0 || string(blank) == "{}"
-	res.Exact, err = f.Undo(after, last, empty)
+	if res.Exact, res.Backup, err = f.Undo(name, rest); err != nil {
+		return res, err
+	}
+	_, res.Back, err = c.Lookup(f.Data, name)
+	res.Lost = res.Backup != ""
 	return res, err
+}
+
+// takeOut removes an entry that a person wrote from a list with something else of
+// ours in it, and from what becomes of the list without that.
+func (c *Client) takeOut(f *ledger.File, name string) error {
+	after, err := c.Format.Remove(f.Data, c.Entry(name), false)
+	if err != nil {
+		return err
+	}
+	original, ours, err := c.without(f)
+	if err != nil {
+		return err
+	}
+	if original != nil {
+		if original, err = c.Format.Remove(original, c.Entry(name), false); err != nil {
+			return err
+		}
+		if original == nil {
+			original = []byte{}
+		}
+	}
+	if err := c.keep(f, original, ours); err != nil {
+		return err
+	}
+	return f.Put(after, 0o600)
 }
 
 // Settle ends a Disconnect that was cut short when nothing of ours was in the
 // list any more, if there was one.
 func (r Registry) Settle(ctx context.Context, c *Client, scope Scope) error {
-	return r.Ledger.Settle(ctx, c.Path(r.System, scope), func(data []byte) (bool, error) {
-		pristine, _, err := c.state(data)
-		return pristine, err
+	return r.Ledger.Settle(ctx, c.Path(r.System, scope), func(f *ledger.File) (bool, error) {
+		for _, name := range f.Ours() {
+			if _, found, err := c.Lookup(f.Data, name); err != nil || found {
+				return false, err
+			}
+		}
+		return true, nil
 	})
 }
 

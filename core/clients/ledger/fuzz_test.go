@@ -59,11 +59,20 @@ func FuzzNote(f *testing.F) {
 		inJSON, _ := json.Marshal(dir)
 		note = bytes.ReplaceAll(note, []byte("@"), bytes.Trim(inJSON, `"`))
 		put(t, filepath.Join(l.Dir, key+".json"), string(note))
-		put(t, filepath.Join(l.Dir, key+"-list.json"), string(backup))
+		put(t, filepath.Join(l.Dir, key+"-"+sum(backup)[:8]+"-list.json"), string(backup))
 
 		file = open()
-		left, original := file.untouched(), file.note.Original // so the note says
-		if _, err := file.Prepare(pristine, table); err != nil {
+		left, noted := file.Untouched(), file.note.Original // so the note says
+		original := file.Data
+		if !pristine {
+			original = []byte("without us")
+		}
+		if !left {
+			if err := file.Keep(original, table, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := file.Claim("us", "mark"); err != nil {
 			t.Fatal(err)
 		}
 		if err := file.Put([]byte("ours"), 0o600); err != nil {
@@ -72,24 +81,22 @@ func FuzzNote(f *testing.F) {
 		file.Close()
 		want(t, path, "ours")
 		file = open()
-		exact, err := file.Undo([]byte("the rest"), true, false)
-		if err != nil {
-			t.Fatal(err)
+		exact, kept, err := file.Undo("us", Rest{Data: []byte("the rest"), Last: true})
+		if err != nil || kept != "" {
+			t.Fatal(kept, err)
 		}
 		file.Close()
 
 		now, err := os.ReadFile(path)
 		switch {
 		case left: // then the note counts
-			if is := string(now); err == nil && is != "the rest" && (!bytes.Equal(now, backup) || sum(backup) != original) {
+			if is := string(now); err == nil && is != "the rest" && (!bytes.Equal(now, backup) || sum(backup) != noted) {
 				t.Errorf("it became %q", is)
 			}
-		case exact != pristine:
+		case exact != (pristine || existed && bytes.Equal(original, before)):
 			t.Errorf("exact is %v, and nothing of ours was in the file: %v", exact, pristine)
-		case !pristine:
-			want(t, path, "the rest")
-		case existed:
-			want(t, path, string(before))
+		case original != nil:
+			want(t, path, string(original))
 		case !errors.Is(err, fs.ErrNotExist):
 			t.Errorf("there was no file and now there is %q, %v", now, err)
 		}

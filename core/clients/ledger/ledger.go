@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,24 +42,29 @@ var ErrChanged = errors.New("the file was changed by another program meanwhile")
 var ErrBusy = errors.New("another change of the same file is under way")
 
 // Ledger keeps its notes in Dir: for each file a lock, and while something of
-// ours is in it a note and one backup of what it was before.
+// ours is in it a note and one backup of what it is without that.
 type Ledger struct{ Dir string }
 
-// note is what is known about a file that we changed.
+// note is what is known about a file that we changed. It is written before the
+// file is, and this process may end between the two: so it tells both what the
+// file becomes and what it was until then.
 type note struct {
 	Path    string `json:"path"`
-	Existed bool   `json:"existed"`
+	Existed bool   `json:"existed"` // there was a file before, and so there is a backup
 	// Exact says that the backup is what the file was before anything of ours
-	// was in it.
+	// was in it, and not what it would be now that others changed it, too.
 	Exact bool `json:"exact"`
 	// Table says that the table which holds our entries is ours too.
-	Table    bool   `json:"table"`
-	Original string `json:"original_sha256"`
-	// Current is the file as we left it, Before as it was until then: the note is
-	// written first, and this process may end before the file is.
-	Current string   `json:"current_sha256"`
-	Before  string   `json:"before_sha256,omitempty"`
-	Folders []string `json:"folders"` // that we made, the outermost first
+	Table    bool     `json:"table"`
+	Original string   `json:"original_sha256"` // of the backup
+	Folders  []string `json:"folders"`         // that we made, the outermost first
+	// Current is the file as we left it. Ours are the names under which something
+	// of ours is in it, each with the mark by which we know it again.
+	Current string            `json:"current_sha256"`
+	Ours    map[string]string `json:"ours"`
+	// The same as it was until then.
+	Before     string            `json:"before_sha256,omitempty"`
+	OursBefore map[string]string `json:"ours_before"`
 }
 
 // File is a file under the lock of a ledger.
@@ -74,13 +80,22 @@ type File struct {
 	isThere  bool
 	lock     *flock.Flock
 	note     note
+	ours     map[string]string // what is in the file
 	hasNote  bool
+	original []byte // the backup
+	whole    bool   // the backup is what the note says
 	prepared bool
 }
 
 func sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
+}
+
+// isSum reports whether text is what sum returns.
+func isSum(text string) bool {
+	h, err := hex.DecodeString(text)
+	return err == nil && len(h) == sha256.Size
 }
 
 // file names the file at path, without looking into it.
@@ -155,52 +170,101 @@ func (f *File) Refresh() error {
 
 func (f *File) notePath() string { return filepath.Join(f.ledger.Dir, f.key+".json") }
 
+// backupPath has the content in its name: a new backup is written beside the old
+// one, which goes once the note names the new one.
 func (f *File) backupPath() string {
-	return filepath.Join(f.ledger.Dir, f.key+"-"+filepath.Base(f.target))
+	return filepath.Join(f.ledger.Dir, f.backupPrefix()+f.note.Original[:8]+"-"+filepath.Base(f.target))
+}
+
+func (f *File) backupPrefix() string { return f.key + "-" }
+
+// lostPath is where a backup stays that has what could not be put back.
+func (f *File) lostPath() string {
+	return filepath.Join(f.ledger.Dir, f.key+".before-"+filepath.Base(f.target))
 }
 
 func (f *File) readNote() {
 	data, err := atomicfile.Read(f.notePath(), Limit)
-	if err != nil || json.Unmarshal(data, &f.note) != nil || f.note.Path != f.target {
+	if err != nil || json.Unmarshal(data, &f.note) != nil || f.note.Path != f.target || !isSum(f.note.Original) {
 		f.note = note{}
 		return
 	}
-	f.hasNote = true
+	f.hasNote, f.ours = true, f.note.Ours
+	if f.is(f.note.Before) && !f.is(f.note.Current) || !f.isThere && f.note.Before == "" {
+		f.ours = f.note.OursBefore // what the note tells of was not done
+	}
+	if !f.note.Existed {
+		f.whole = true
+		return
+	}
+	f.original, err = atomicfile.Read(f.backupPath(), Limit)
+	f.whole = err == nil && sum(f.original) == f.note.Original
 }
 
-// untouched reports whether the file is as we left it.
-func (f *File) untouched() bool {
-	if !f.hasNote || !f.isThere {
-		return false
-	}
-	now := sum(f.opened)
-	return now == f.note.Current || now == f.note.Before
+// is reports whether the file was of that sum when it was opened.
+func (f *File) is(hash string) bool { return f.isThere && sum(f.opened) == hash }
+
+// Untouched reports whether nobody else has changed the file since something of
+// ours came in, and what it is without that is known.
+func (f *File) Untouched() bool {
+	return f.hasNote && f.whole && (f.is(f.note.Current) || f.is(f.note.Before) || f.note.Existed && f.is(f.note.Original))
 }
+
+// Original returns what the file is without anything of ours, as far as we know;
+// nil if there is none then. It reports whether that is known.
+func (f *File) Original() ([]byte, bool) { return f.original, f.hasNote && f.whole }
+
+// Made reports whether the file did not exist before something of ours came in.
+func (f *File) Made() bool { return f.hasNote && !f.note.Existed }
 
 // TableIsOurs reports whether the table that holds our entries was made by us.
 func (f *File) TableIsOurs() bool { return f.hasNote && f.note.Table }
 
-// Prepare keeps what the file was when it was opened, before it is changed.
-// pristine says that nothing of ours was in it, table that the table for our
-// entries is not there yet. It returns where the backup is; empty if there was
-// nothing to keep.
-func (f *File) Prepare(pristine, table bool) (backup string, err error) {
+// Ours returns the names under which something of ours is in the file, in order.
+func (f *File) Ours() []string { return slices.Sorted(maps.Keys(f.ours)) }
+
+// Holds reports whether something of ours is in the file under that name, and
+// its mark.
+func (f *File) Holds(name string) (mark string, ok bool) {
+	mark, ok = f.ours[name]
+	return mark, ok
+}
+
+// Keep notes what the file is without anything of ours; nil if there is no file
+// then. ours are the names of what has to be taken out for that, table says that
+// the table for our entries is not there yet. It counts from the next Claim or
+// Put on.
+func (f *File) Keep(original []byte, table bool, ours []string) error {
 	f.prepared = true
-	if !f.untouched() {
-		kept := f.hasNote && f.note.Table && !pristine
-		f.note = note{
-			Path: f.target, Existed: f.Existed, Exact: pristine, Table: table || kept, Original: sum(f.opened), Folders: f.note.Folders,
-		}
-		if f.Existed {
-			if err := atomicfile.Replace(f.backupPath(), f.opened); err != nil {
-				return "", err
-			}
-		} else {
-			_ = os.Remove(f.backupPath())
-		}
+	marks := map[string]string{}
+	for _, name := range ours {
+		marks[name] = f.ours[name]
 	}
-	if !f.note.Existed {
-		return "", nil
+	f.original, f.whole, f.hasNote, f.ours = original, true, true, marks
+	f.note = note{
+		Path: f.target, Existed: original != nil, Exact: bytes.Equal(original, f.opened), Table: table,
+		Original: sum(original), Folders: f.note.Folders, OursBefore: marks,
+	}
+	if original == nil {
+		return nil
+	}
+	return atomicfile.Replace(f.backupPath(), original)
+}
+
+// Claim notes that the file gets something of ours under a name, before that is
+// so. It returns where the backup is; empty if there was nothing to keep. Unless
+// the file is untouched, Keep comes first.
+func (f *File) Claim(name, mark string) (backup string, err error) {
+	f.prepared = true
+	before := f.ours
+	f.ours = maps.Clone(before)
+	if f.ours == nil {
+		f.ours = map[string]string{}
+	}
+	f.ours[name] = mark
+	f.note.OursBefore = before
+	if err := f.writeNote(""); err != nil || !f.note.Existed {
+		return "", err
 	}
 	return f.backupPath(), nil
 }
@@ -210,7 +274,7 @@ func (f *File) Prepare(pristine, table bool) (backup string, err error) {
 // that must be made for it.
 func (f *File) Put(after []byte, mode fs.FileMode) error {
 	if !f.prepared {
-		panic("ledger: Put before Prepare")
+		panic("ledger: Put before Keep or Claim")
 	}
 	if f.isThere {
 		info, err := os.Stat(f.target)
@@ -226,7 +290,7 @@ func (f *File) Put(after []byte, mode fs.FileMode) error {
 		}
 	}
 	// First the note: whatever of the rest is done, it can be taken back then.
-	if err := f.writeNote(after); err != nil {
+	if err := f.writeNote(sum(after)); err != nil {
 		return err
 	}
 	if !f.isThere {
@@ -264,17 +328,47 @@ func (f *File) write(after []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// writeNote notes that the file becomes what after says.
-func (f *File) writeNote(after []byte) error {
-	f.note.Current, f.note.Before = sum(after), ""
+// writeNote notes that the file gets that sum, empty if it is not known yet, with
+// what is ours now. The note's OursBefore is set already.
+func (f *File) writeNote(current string) error {
+	f.note.Current, f.note.Before, f.note.Ours = current, "", f.ours
 	if f.isThere {
 		f.note.Before = sum(f.Data)
 	}
+	if err := f.saveNote(); err != nil {
+		return err
+	}
+	f.dropBackups(f.backupPath())
+	return nil
+}
+
+func (f *File) saveNote() error {
 	data, err := json.MarshalIndent(f.note, "", "  ")
 	if err != nil {
 		return err
 	}
 	return atomicfile.Replace(f.notePath(), append(data, '\n'))
+}
+
+// backups returns the backups of the file.
+func (f *File) backups() (paths []string) {
+	list, _ := os.ReadDir(f.ledger.Dir)
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), f.backupPrefix()) {
+			paths = append(paths, filepath.Join(f.ledger.Dir, e.Name()))
+		}
+	}
+	return paths
+}
+
+// dropBackups removes the backups of the file but one.
+func (f *File) dropBackups(but string) {
+	for _, path := range f.backups() {
+		if path != but {
+			_ = os.Remove(path)
+			atomicfile.Sweep(path)
+		}
+	}
 }
 
 // missingFolders returns dir and the folders above it that do not exist, the
@@ -294,67 +388,83 @@ func missingFolders(dir string) []string {
 	}
 }
 
-// Undo takes a change of ours back. after is the file without it, for the case
-// that others changed the file; last says that nothing of ours is left in after
-// then. Where nobody else changed the file and nothing of ours is left, it
-// becomes what it was before, to the byte; if it did not exist, it goes, and so
-// do folders made for it. exact reports whether that was so. empty says that
-// after holds nothing: then a file that did not exist before goes too.
-func (f *File) Undo(after []byte, last, empty bool) (exact bool, err error) {
+// Rest is what a file is without something of ours, for the case that others
+// changed it since.
+type Rest struct {
+	Data  []byte
+	Last  bool // nothing of ours is left in Data
+	Empty bool // Data holds nothing: a file that did not exist before goes
+	Lost  bool // something of before is missing in Data, so the backup stays
+}
+
+// Undo takes what has a name out. Where nobody else changed the file and nothing
+// of ours is left, it becomes what it was before, to the byte; if it did not
+// exist, it goes, and so do folders made for it. exact reports whether that was
+// so. backup is where a backup stays.
+func (f *File) Undo(name string, rest Rest) (exact bool, backup string, err error) {
 	if !f.isThere {
-		return true, f.forget()
+		return true, "", f.forget()
 	}
 	info, err := os.Stat(f.target)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	mode := info.Mode().Perm()
-	if last && f.untouched() && f.note.Exact {
-		if !f.note.Existed {
-			return true, f.remove()
+	_, held := f.Holds(name)
+	untouched := held && f.Untouched()
+	switch {
+	case rest.Last && held && f.Made() && (untouched || rest.Empty):
+		return untouched && f.note.Exact, "", f.remove()
+	case rest.Last && untouched:
+		if err := f.write(f.original, mode); err != nil {
+			return false, "", err
 		}
-		original, err := atomicfile.Read(f.backupPath(), Limit)
-		if err == nil && sum(original) == f.note.Original {
-			if err := f.write(original, mode); err != nil {
-				return false, err
-			}
-			return true, f.forget()
+		return f.note.Exact, "", f.forget()
+	case rest.Last:
+		if err := f.write(rest.Data, mode); err != nil {
+			return false, "", err
 		}
-	}
-	if last && empty && f.hasNote && f.note.Exact && !f.note.Existed {
-		return false, f.remove()
-	}
-	if !last && f.untouched() {
-		if err := f.writeNote(after); err != nil {
-			return false, err
+		if rest.Lost && f.whole && os.Rename(f.backupPath(), f.lostPath()) == nil {
+			backup = f.lostPath()
 		}
+		return false, backup, f.forget()
 	}
-	if err := f.write(after, mode); err != nil || !last {
-		return false, err
+	f.note.OursBefore = f.ours
+	f.ours = maps.Clone(f.ours)
+	delete(f.ours, name)
+	if untouched {
+		if err := f.writeNote(sum(rest.Data)); err != nil {
+			return false, "", err
+		}
+		return false, "", f.write(rest.Data, mode)
 	}
-	return false, f.forget()
+	// The note keeps the sums of long ago: they tell that others changed the file.
+	if err := f.write(rest.Data, mode); err != nil || !held {
+		return false, "", err
+	}
+	f.note.Ours, f.note.OursBefore = f.ours, f.ours
+	return false, "", f.saveNote()
 }
 
 // Settle ends an undoing of the file at path that was cut short, if there was
 // one: nothing is kept of a file that has nothing of ours, as free tells, and
 // folders made for one that is gone go too.
-func (l Ledger) Settle(ctx context.Context, path string, free func(data []byte) (bool, error)) error {
+func (l Ledger) Settle(ctx context.Context, path string, free func(f *File) (bool, error)) error {
 	f, err := l.file(path)
 	if err != nil {
 		return err
 	}
-	kept := func(path string) bool { _, err := os.Lstat(path); return err == nil }
-	if !kept(f.notePath()) && !kept(f.backupPath()) {
+	if _, err := os.Lstat(f.notePath()); err != nil && len(f.backups()) == 0 {
 		return nil // no lock, no folder
 	}
 	if f, err = l.Open(ctx, path); err != nil {
 		return err
 	}
 	defer f.Close()
-	if ok, err := free(f.Data); err != nil || !ok {
+	if ok, err := free(f); err != nil || !ok {
 		return err
 	}
-	if !f.isThere && f.hasNote && !f.note.Existed {
+	if !f.isThere && f.Made() {
 		return f.remove()
 	}
 	return f.forget()
@@ -371,6 +481,7 @@ func (f *File) remove() error {
 			_ = os.Remove(f.note.Folders[i]) // one that others use is not empty and stays
 		}
 	}
+	f.Data, f.isThere = nil, false
 	return f.forget()
 }
 
@@ -381,11 +492,10 @@ func isAbove(folder, path string) bool {
 
 // forget drops the note and the backup.
 func (f *File) forget() error {
-	for _, path := range []string{f.notePath(), f.backupPath()} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		atomicfile.Sweep(path)
+	if err := os.Remove(f.notePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	atomicfile.Sweep(f.notePath())
+	f.dropBackups("")
 	return nil
 }
