@@ -12,15 +12,24 @@ import (
 // Cause says why an operation of the system failed, without the path, which the caller names. What
 // it does not know it passes on as the system words it, made inert.
 func (p *Printer) Cause(err error) string {
+	if known := p.KnownCause(err); known != "" {
+		return known
+	}
+	return p.T("cause.unknown", Vars{"Detail": Shorten(innermost(err).Error(), longestDetail)})
+}
+
+// KnownCause is Cause for an error that may hold what another program said: empty unless the words are
+// our own.
+func (p *Printer) KnownCause(err error) string {
 	for _, c := range append(causes(), systemCauses()...) {
 		if errors.Is(err, c.err) {
 			return c.message.In(p)
 		}
 	}
-	return p.T("cause.unknown", Vars{"Detail": Shorten(innermost(err).Error(), longestDetail)})
+	return ""
 }
 
-// longestDetail is how much is repeated of what the system says: some of it is what another program said.
+// longestDetail is how much is repeated of what the system says.
 const longestDetail = 300
 
 type cause struct {

@@ -251,7 +251,11 @@ func (c contact) problem(p *locales.Printer) string {
 	case errors.Is(c.Err, errors.ErrUnsupported):
 		return p.T("connect.no-tools")
 	case c.Err != nil:
-		return p.T("connect.no-answer", locales.Vars{"Cause": p.Cause(c.Err)})
+		if cause := p.KnownCause(c.Err); cause != "" {
+			return p.T("connect.no-answer", locales.Vars{"Cause": cause})
+		}
+		// The rest is what that program said, which may be anything, secrets of its environment included.
+		return p.T("connect.no-server")
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -70,14 +71,24 @@ type person struct {
 	env           []string
 }
 
-// newPerson makes somebody whose folders lie in dir.
-func newPerson(t *testing.T, dir string, env ...string) *person {
+// lookPath returns where a program of the tests is.
+func lookPath(t *testing.T, name string) string {
 	t.Helper()
-	path, err := exec.LookPath("confined")
+	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, path: path, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
+	return path
+}
+
+// newPerson makes somebody whose folders lie in dir.
+func newPerson(t *testing.T, dir string, env ...string) *person {
+	t.Helper()
+	name := program
+	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "CONFINED_") }) {
+		name = "confined"
+	}
+	p := &person{t: t, path: lookPath(t, name), home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
 	for _, folder := range []string{p.home, p.project, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 type shown map[string]bool
 
 // shownOf returns the words of the entry as it will be and, of the one that is
-// there, the program and the names of variables.
+// there, the program.
 func shownOf(plan *clients.Plan) shown {
 	s := shown{}
 	c := plan.Client
@@ -24,9 +24,6 @@ func shownOf(plan *clients.Plan) shown {
 	}
 	if old, found, err := c.Lookup(plan.Before, plan.Name); err == nil && found {
 		s.add(old.Command)
-		for _, v := range old.Env {
-			s.add(v.Name)
-		}
 	}
 	return s
 }

@@ -39,7 +39,6 @@ func TestModesOfEverything(t *testing.T) {
 		file, folder fs.FileMode // of what is for everybody
 	}{
 		{"000", 0o644, 0o755},
-		{"022", 0o644, 0o755},
 		{"077", 0o600, 0o700},
 	} {
 		t.Run(c.umask, func(t *testing.T) {
