@@ -51,16 +51,13 @@ func (p *Printer) Bytes(n int64) string {
 	return p.Decimal(value, digits) + " " + units[unit]
 }
 
-// span is a length of time cut into its two largest units.
+// span is a length of time in one unit.
 type span struct {
-	unit  string // a word of durationShort and durationLong
+	unit  string // a word of durationUnits
 	count int
 }
 
-var (
-	durationShort = NewFamily("format.short.", "d", "h", "m", "s", "ms")
-	durationLong  = NewFamily("format.long.", "d", "h", "m", "s", "ms")
-)
+var durationUnits = NewFamily("format.short.", "d", "h", "m", "s", "ms")
 
 // spans cuts d, negative taken as zero, rounded to the smallest unit that is shown: milliseconds
 // below one second, else seconds. It never returns an empty list.
@@ -94,16 +91,7 @@ func spans(d time.Duration) []span {
 func (p *Printer) Duration(d time.Duration) string {
 	var parts []string
 	for _, s := range spans(d) {
-		parts = append(parts, p.Word(durationShort, s.unit, Vars{"Count": p.Count(s.count)}))
-	}
-	return strings.Join(parts, " ")
-}
-
-// DurationLong is Duration in whole words: "29 minutes 5 seconds", "29 минут 5 секунд".
-func (p *Printer) DurationLong(d time.Duration) string {
-	var parts []string
-	for _, s := range spans(d) {
-		parts = append(parts, p.WordN(durationLong, s.unit, s.count))
+		parts = append(parts, p.Word(durationUnits, s.unit, Vars{"Count": p.Count(s.count)}))
 	}
 	return strings.Join(parts, " ")
 }

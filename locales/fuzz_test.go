@@ -106,7 +106,7 @@ func FuzzFormat(f *testing.F) {
 		for _, lang := range Langs() {
 			p := New(lang)
 			for _, s := range []string{
-				p.Count(int(n)), p.Bytes(n), p.Duration(time.Duration(n)), p.DurationLong(time.Duration(n)), p.Ago(time.Duration(n)),
+				p.Count(int(n)), p.Bytes(n), p.Duration(time.Duration(n)), p.Ago(time.Duration(n)),
 				p.Decimal(x, 2), p.DateTime(time.Unix(n, 0).UTC()), p.Clock(time.Unix(n, 0).UTC()),
 			} {
 				if s == "" || strings.HasPrefix(s, "format.") || Inert(s) != s {

@@ -10,27 +10,8 @@ import (
 // Inert returns s as one line of text that does nothing to a terminal: control and escape
 // characters, line breaks, direction overrides and invisible characters are written out (`\x1b`,
 // `\n`, `\u202e`), as are bytes that are no UTF-8. Ordinary text comes back unchanged.
-func Inert(s string) string { return inert(s, false) }
-
-// InertText is Inert for text of several lines: line breaks and tabs stay.
-func InertText(s string) string { return inert(s, true) }
-
-// Shorten cuts s after the given number of characters and says so with an ellipsis.
-func Shorten(s string, characters int) string {
-	for i := range s {
-		if characters == 0 {
-			return s[:i] + "…"
-		}
-		characters--
-	}
-	return s
-}
-
-func inert(s string, multiline bool) string {
+func Inert(s string) string {
 	clean := func(r rune) bool {
-		if multiline && (r == '\n' || r == '\t') {
-			return true
-		}
 		return r != utf8.RuneError && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
@@ -60,4 +41,15 @@ func inert(s string, multiline bool) string {
 		s = s[size:]
 	}
 	return b.String()
+}
+
+// Shorten cuts s after the given number of characters and says so with an ellipsis.
+func Shorten(s string, characters int) string {
+	for i := range s {
+		if characters == 0 {
+			return s[:i] + "…"
+		}
+		characters--
+	}
+	return s
 }

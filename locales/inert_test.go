@@ -29,9 +29,6 @@ func TestInert(t *testing.T) {
 			t.Errorf("Inert(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got, want := InertText("a\n\tb\x1b\r"), "a\n\tb\\x1b\\r"; got != want {
-		t.Errorf("InertText: got %q, want %q", got, want)
-	}
 }
 
 func TestShorten(t *testing.T) {

@@ -140,9 +140,6 @@ func MN(id string, count int, vars ...Vars) Message {
 // IsZero reports whether m is no message at all.
 func (m Message) IsZero() bool { return m.id == "" }
 
-// ID returns the message's id.
-func (m Message) ID() string { return m.id }
-
 // In says the message with p.
 func (m Message) In(p *Printer) string {
 	switch {
@@ -175,16 +172,6 @@ func (p *Printer) Word(f Family, word string, vars ...Vars) string {
 	for _, w := range f.words {
 		if w == word {
 			return p.T(f.prefix+word, vars...)
-		}
-	}
-	return Inert(word)
-}
-
-// WordN is Word for messages with plural forms.
-func (p *Printer) WordN(f Family, word string, count int, vars ...Vars) string {
-	for _, w := range f.words {
-		if w == word {
-			return p.N(f.prefix+word, count, vars...)
 		}
 	}
 	return Inert(word)

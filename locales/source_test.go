@@ -149,7 +149,7 @@ func (s *source) addUses(fset *token.FileSet, file *ast.File) {
 			if !own && of != "locales" {
 				return true
 			}
-		case "T", "N", "Word", "WordN":
+		case "T", "N", "Word":
 			if of == "" && !isSelector(call) {
 				return true
 			}
@@ -163,7 +163,7 @@ func (s *source) addUses(fset *token.FileSet, file *ast.File) {
 		}
 		ids := []string{}
 		rest := call.Args[1:]
-		if name == "Word" || name == "WordN" {
+		if name == "Word" {
 			f, ok := s.family(file, call.Args[0])
 			if !ok {
 				if !own {

@@ -14,17 +14,6 @@ type Member[V any] struct {
 	Value V
 }
 
-// Get returns the value of that name, or the zero value.
-func (o Object[V]) Get(name string) V {
-	for _, m := range o {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	var zero V
-	return zero
-}
-
 // MarshalJSON writes the members in order.
 func (o Object[V]) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer

@@ -340,9 +340,6 @@ type Verdict struct {
 	created, completed time.Time
 }
 
-// Outcome is what was counted.
-func (v *Verdict) Outcome() Outcome { return v.outcome }
-
 // LensVerdict is what one lens of a gauntlet says.
 type LensVerdict struct {
 	Phases           []Phase    `json:"phases"`

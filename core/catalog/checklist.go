@@ -150,11 +150,3 @@ func (p Profile) Checklist() (c Checklist, ok bool) {
 	c.Constraints = constraints
 	return c, true
 }
-
-// DisplayName returns the profile's name for people, or its id when unknown.
-func (p Profile) DisplayName() string {
-	if c, ok := checklists[p]; ok {
-		return c.DisplayName
-	}
-	return string(p)
-}

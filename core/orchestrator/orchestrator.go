@@ -119,9 +119,6 @@ func (o *Orchestrator) Policy() (policy.Policy, *catalog.Models, error) {
 	return p, m, err
 }
 
-// Limits returns the limits in force.
-func (o *Orchestrator) Limits() Limits { return o.limits }
-
 func (o *Orchestrator) assign(st policy.Stage) (policy.Assignment, error) {
 	a, err := o.policy.Assign(st)
 	if err != nil {

@@ -262,9 +262,6 @@ func TestChangedPolicyCountsFromTheNextStep(t *testing.T) {
 func TestLimitAndEviction(t *testing.T) {
 	t.Parallel()
 	both(t, 2, func(b *bench) {
-		if b.Limits() != (orchestrator.Limits{TTL: ttl, MaxSessions: 2}) {
-			b.Fatal(b.Limits())
-		}
 		first, second := b.start(), b.start()
 		_, err := b.Start(context.Background(), catalog.OtherTask)
 		b.wantCode(err, review.CodeLimit)

@@ -119,6 +119,7 @@ func (e *Invalid) Error() string {
 
 func invalid(p ...Problem) error { return &Invalid{Problems: p} }
 
+// fields are the keys of a policy file in the file's order.
 var fields = func() []string {
 	list := []string{"provider"}
 	for _, s := range stages {
@@ -129,9 +130,6 @@ var fields = func() []string {
 	}
 	return list
 }()
-
-// Fields returns the keys of a policy file in the file's order.
-func Fields() []string { return fields }
 
 // Parse reads a policy file's bytes and checks them against the catalogue. The
 // error is an *Invalid that lists every problem. A UTF-8 byte-order mark and

@@ -65,8 +65,8 @@ func TestFieldsAndStages(t *testing.T) {
 		"provider", "triage_model", "primary_model", "deep_model", "synthesis_model",
 		"triage_reasoning", "primary_reasoning", "deep_reasoning", "synthesis_reasoning",
 	}
-	if !slices.Equal(Fields(), want) {
-		t.Errorf("fields %v", Fields())
+	if !slices.Equal(fields, want) {
+		t.Errorf("fields %v", fields)
 	}
 	if got := fmt.Sprint(Stages()); got != "[triage primary deep synthesis]" {
 		t.Errorf("stages %s", got)
@@ -267,7 +267,7 @@ func checkProblem(t *testing.T, p Problem) {
 	t.Helper()
 	switch p.Code {
 	case CodeUnknownKey:
-		if !slices.Equal(p.Allowed, Fields()) {
+		if !slices.Equal(p.Allowed, fields) {
 			t.Errorf("%v does not list the fields", p)
 		}
 	case CodeProvider, CodeReasoning, CodeUnsupported:

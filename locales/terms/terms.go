@@ -1,5 +1,5 @@
 // Package terms says the contract's words for people: steps, statuses, task
-// types, profiles, bundles, risk signals, rules, reasons and stages.
+// types, profiles, bundles, rules, reasons and stages.
 package terms
 
 import (
@@ -17,7 +17,6 @@ var (
 	profiles = locales.NewFamily("term.profile.", "pr_test_analyzer", "code_reviewer", "security_reviewer", "silent_failure_hunter", "code_explorer", "typescript_reviewer", "react_reviewer", "ruby_reviewer", "python_reviewer", "mobile_reviewer")
 	focus    = locales.NewFamily("term.focus.", "pr_test_analyzer", "code_reviewer", "security_reviewer", "silent_failure_hunter", "code_explorer", "typescript_reviewer", "react_reviewer", "ruby_reviewer", "python_reviewer", "mobile_reviewer")
 	kinds    = locales.NewFamily("term.kind.", "evidence", "test_analysis", "implementation", "specialist")
-	signals  = locales.NewFamily("term.signal.", "high_risk_domain", "evidence_uncertain", "cross_system_scope", "multiple_plausible_causes", "evidence_conflict", "non_reproducible", "high_blast_radius")
 	rules    = locales.NewFamily("term.rule.", "high_risk_with_uncertainty", "multiple_complexity_signals", "critical_evidence_conflict")
 	reasons  = locales.NewFamily("term.reason.", "high_risk_domain", "evidence_gap", "cross_repository", "root_cause", "non_reproducible", "high_blast_radius", "evidence_conflict")
 	stages   = locales.NewFamily("term.stage.", "triage", "primary", "deep", "synthesis")
@@ -44,9 +43,6 @@ func Focus(p *locales.Printer, r catalog.Profile) string { return p.Word(focus, 
 
 // Kind names a kind of profile.
 func Kind(p *locales.Printer, k catalog.Kind) string { return p.Word(kinds, string(k)) }
-
-// Signal says what a risk signal means.
-func Signal(p *locales.Printer, s review.Signal) string { return p.Word(signals, string(s)) }
 
 // Rule says when a rule matches.
 func Rule(p *locales.Printer, r review.Rule) string { return p.Word(rules, string(r)) }

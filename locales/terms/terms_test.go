@@ -22,7 +22,6 @@ func TestFamiliesAreTheContractsWords(t *testing.T) {
 		"profiles": {profiles.Words(), strings(catalog.Profiles())},
 		"focus":    {focus.Words(), strings(catalog.Profiles())},
 		"kinds":    {kinds.Words(), strings(kindsOf)},
-		"signals":  {signals.Words(), strings(review.SignalNames())},
 		"rules":    {rules.Words(), strings(review.Rules())},
 		"reasons":  {reasons.Words(), strings(review.Reasons())},
 		"stages":   {stages.Words(), strings(policy.Stages())},
@@ -39,8 +38,9 @@ func TestEnglishProfileNamesAreTheContracts(t *testing.T) {
 	t.Parallel()
 	en := locales.New(locales.En)
 	for _, p := range catalog.Profiles() {
-		if got := Profile(en, p); got != p.DisplayName() {
-			t.Errorf("%s: %q, want %q", p, got, p.DisplayName())
+		c, _ := p.Checklist()
+		if got := Profile(en, p); got != c.DisplayName {
+			t.Errorf("%s: %q, want %q", p, got, c.DisplayName)
 		}
 	}
 }
