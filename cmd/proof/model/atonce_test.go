@@ -80,11 +80,12 @@ type history struct {
 
 // trouble is why the store may be out of reach.
 type trouble struct {
-	Server int           // which process has it, or all
+	Server int           // which process has it, or everybody
 	After  time.Duration // a call that is in it for less has no excuse
 }
 
-const all = -1
+// everybody has a trouble.
+const everybody = -1
 
 func newHistory(c *counts, l limits, clock instant, p *policyFile) *history {
 	h := &history{counts: c, from: time.Now(), limits: l, births: map[int]int64{}, misses: map[string]int{}}
@@ -107,8 +108,9 @@ func change[T any](h *history, s *spans[T], value T, do func()) {
 	(*s)[len(*s)-2].End = h.now()
 }
 
-// mishap notes that the store is out of reach for a server, or all, until the
-// function that it returns is called, and that calls have to wait so long.
+// mishap notes that the store is out of reach for a server, or everybody,
+// until the function that it returns is called. A call has to wait in it for so
+// long before it is refused.
 func (h *history) mishap(server int, after time.Duration) (over func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,68 +226,55 @@ func (st standing) step(r *record) (next []standing) {
 		}
 		return next
 	}
-	if !st.There || !visible {
-		if r.Unanswered || phrase == unknownRun || r.Call.Tool == "list" && r.Answer.List == nil {
+	unseen := phrase == unknownRun || r.Call.Tool == "list" && r.Answer.List == nil
+	if !visible {
+		if r.Unanswered || unseen {
 			add(st)
 		}
 		return next
 	}
 	// What stopped or came to its end may be evicted, what expired purged.
-	if phrase == unknownRun || r.Call.Tool == "list" && r.Answer.List == nil {
-		if !st.active() && r.crowded || st.expired(r.latest) {
-			add(standing{session: session{ID: st.ID}, Gone: true})
+	if unseen && (!st.active() && r.crowded || st.expired(r.latest)) {
+		add(standing{session: session{ID: st.ID}, Gone: true})
+	}
+	if seen, ok := r.Answer.expiry(); ok && st.Expires == unknownExpiry {
+		st.Expires = seen
+	}
+	// to adds what a change at now leads to, if that is what was answered.
+	to := func(s session, refusals []string, now instant) {
+		n := standing{session: s, There: true, Kept: st.Kept}
+		if s != st.session && now == unknownNow {
+			n.Expires = unknownExpiry
+		}
+		if s.Final && !st.Final {
+			n.Kept = r.Server
+		}
+		if r.Unanswered {
+			add(st)
+			add(n)
+		} else if (&outcome{refusals: refusals, state: &s}).differs(r.Answer) == "" {
+			add(n)
 		}
 	}
-	ways := []standing{st}
-	if seen, ok := r.Answer.expiry(); ok && st.Expires == unknownExpiry {
-		ways[0].Expires = seen
-	}
-	for _, st := range ways {
-		for _, now := range r.clocks {
-			switch r.Call.Tool {
-			case "list":
-				if !st.expired(now) && len(r.Answer.List) == 1 && same(st.row(), r.Answer.List[0]) || st.expired(now) && r.Answer.List == nil {
-					add(st)
-				}
-				continue
-			case "get":
-				o := outcome{state: &st.session}
-				if st.expired(now) {
-					o = outcome{refusals: []string{expiredSession}}
-				}
-				if r.Unanswered || o.differs(r.Answer) == "" {
-					add(st)
-				}
-				continue
-			case "finish":
-				s, refusals := st.finish(r.Call.Outcome, now, r.TTL)
-				n := standing{session: s, There: true, Kept: st.Kept}
-				if s.Final && !st.Final {
-					n.Kept = r.Server
-					if now == unknownNow {
-						n.Expires = unknownExpiry
-					}
-				}
-				if r.Unanswered {
-					add(st)
-					add(n)
-				} else if (&outcome{refusals: refusals, state: &s}).differs(r.Answer) == "" {
-					add(n)
-				}
-				continue
+	for _, now := range r.clocks {
+		switch r.Call.Tool {
+		case "list":
+			if expired := st.expired(now); unseen && expired || !expired && len(r.Answer.List) == 1 && same(st.listed(), r.Answer.List[0]) {
+				add(st)
 			}
+		case "get":
+			if st.expired(now) {
+				to(st.session, []string{expiredSession}, now)
+			} else {
+				to(st.session, nil, now)
+			}
+		case "finish":
+			s, refusals := st.finish(r.Call.Outcome, now, r.TTL)
+			to(s, refusals, now)
+		case "advance":
 			for _, p := range r.policies {
 				s, refusals := st.advance(r.Call.Report, now, r.TTL, p.assign)
-				n := standing{session: s, There: true, Kept: st.Kept}
-				if now == unknownNow && s != st.session {
-					n.Expires = unknownExpiry
-				}
-				if r.Unanswered {
-					add(st)
-					add(n)
-				} else if (&outcome{refusals: refusals, state: &s}).differs(r.Answer) == "" {
-					add(n)
-				}
+				to(s, refusals, now)
 			}
 		}
 	}
@@ -299,7 +288,7 @@ func later(now, ttl instant) instant {
 	return now + ttl
 }
 
-func same(a, b row) bool {
+func same(a, b listed) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return string(x) == string(y)
@@ -384,12 +373,7 @@ func (h *history) judge(t *testing.T) {
 		case porcupine.Unknown:
 			h.counts.Undecided.Add(1)
 		case porcupine.Illegal:
-			picture, err := os.CreateTemp("", "history-*.html")
-			if err == nil {
-				err = porcupine.Visualize(checker, info, picture)
-				picture.Close()
-			}
-			problems = append(problems, fmt.Sprintf("no order of its calls explains what was answered about %s (picture: %s, %v)", run, picture.Name(), err))
+			problems = append(problems, fmt.Sprintf("no order of its calls explains what was answered about %s (picture: %s)", run, draw(info)))
 		}
 	}
 	if len(problems) > 0 {
@@ -442,7 +426,7 @@ func (h *history) complete() {
 			}
 		}
 		r.mishap = slices.ContainsFunc(h.mishaps, func(m span[trouble]) bool {
-			return (m.Value.Server == all || m.Value.Server == r.Server) && min(r.End, m.End)-max(r.Begin, m.Begin) >= int64(m.Value.After)
+			return (m.Value.Server == everybody || m.Value.Server == r.Server) && min(r.End, m.End)-max(r.Begin, m.Begin) >= int64(m.Value.After)
 		})
 	}
 }
@@ -484,7 +468,7 @@ func (h *history) project(r *record, perRun map[string][]*record) (problems []st
 	if r.Unanswered {
 		return nil
 	}
-	rows := map[string]row{}
+	rows := map[string]listed{}
 	for i, row := range r.Answer.List {
 		if _, twice := rows[row.RunID]; twice {
 			problems = append(problems, fmt.Sprintf("a session is listed twice: %+v", r))
@@ -498,7 +482,7 @@ func (h *history) project(r *record, perRun map[string][]*record) (problems []st
 		said := *r
 		said.Call.Run, said.Answer.List = s.ID, nil
 		if row, ok := rows[s.ID]; ok {
-			said.Answer.List = []rowOf{row}
+			said.Answer.List = []listed{row}
 		}
 		perRun[s.ID] = append(perRun[s.ID], &said)
 	}
@@ -610,6 +594,19 @@ func compare(a, b int64, c, d int) int {
 	return c - d
 }
 
+// draw writes a picture of what the library tried to a file and returns its path.
+func draw(info porcupine.LinearizationInfo) string {
+	f, err := os.CreateTemp("", "history-*.html")
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if err := porcupine.Visualize(checker, info, f); err != nil {
+		return err.Error()
+	}
+	return f.Name()
+}
+
 // save writes the history to a file and returns its path.
 func (h *history) save() string {
 	f, err := os.CreateTemp("", "history-*.json")
@@ -629,9 +626,6 @@ func (h *history) save() string {
 	}
 	return f.Name()
 }
-
-// rowOf is row where a variable has that name.
-type rowOf = row
 
 // newDice returns dice of their own for one of several clients.
 func newDice(seed uint64, client int) plainDice {

@@ -35,10 +35,22 @@ func pick[T any](d dice, from []T, what string) T { return from[d.n(len(from), w
 
 func oneIn(d dice, n int, what string) bool { return d.n(n, what) == n-1 }
 
-// drawCall draws a call. sessions are those that a client may know; what it
+// temper is how the clients of a history are: another each time, so that some of
+// them leave many stopped reviews behind, say.
+type temper struct {
+	starts   int // one call of so many starts a review
+	stops    int // one report of so many stops it early
+	finishes int // of five calls about a review that came to its end, so many finish it
+}
+
+func drawTemper(d dice) temper {
+	return temper{pick(d, []int{6, 6, 3}, "starts"), pick(d, []int{12, 12, 2}, "stops"), pick(d, []int{4, 4, 1}, "finishes")}
+}
+
+// draw draws a call. sessions are those that a client may know; what it
 // believes of them, right or not, makes right reports likely.
-func drawCall(d dice, sessions []session, wire bool) call {
-	if len(sessions) == 0 || oneIn(d, 6, "start anew") {
+func (t temper) draw(d dice, sessions []session, wire bool) call {
+	if len(sessions) == 0 || oneIn(d, t.starts, "start anew") {
 		if c := (call{Tool: "start", Task: pick(d, taskTypes, "task")}); !wire || !oneIn(d, 12, "broken") {
 			return c
 		}
@@ -64,7 +76,7 @@ func drawCall(d dice, sessions []session, wire bool) call {
 		return call{Tool: "finish", Run: s.ID, Outcome: pick(d, outcomes, "outcome")}
 	default:
 		if s.Status == "awaiting_host_outcome" || !s.active() {
-			if !oneIn(d, 5, "after the end") {
+			if d.n(5, "finish") < t.finishes {
 				outcome := pick(d, outcomes, "outcome")
 				if !s.active() && !oneIn(d, 4, "another outcome") {
 					outcome = s.Status
@@ -72,12 +84,12 @@ func drawCall(d dice, sessions []session, wire bool) call {
 				return call{Tool: "finish", Run: s.ID, Outcome: outcome}
 			}
 		}
-		return call{Tool: "advance", Run: s.ID, Report: drawReport(d, s), Odd: d.n(4, "encoding")}
+		return call{Tool: "advance", Run: s.ID, Report: t.report(d, s), Odd: d.n(4, "encoding")}
 	}
 }
 
-// drawReport draws what is due for s, often, or else something near it.
-func drawReport(d dice, s session) report {
+// report draws what is due for s, often, or else something near it.
+func (t temper) report(d dice, s session) report {
 	r := report{Step: s.Step, Status: "completed"}
 	switch s.Step {
 	case "triage":
@@ -95,9 +107,10 @@ func drawReport(d dice, s session) report {
 	case "awaiting_host_outcome":
 		r.Step = pick(d, workingSteps, "step")
 	}
+	if oneIn(d, t.stops, "stop") {
+		r = report{Step: r.Step, Status: pick(d, outcomes[1:], "as")}
+	}
 	switch d.n(12, "mistake") {
-	case 5:
-		r = report{Step: r.Step, Status: pick(d, outcomes[1:], "stop")}
 	case 6:
 		r.Step = pick(d, workingSteps, "step")
 	case 7:
@@ -185,7 +198,7 @@ func inProcess(ctx context.Context, o *orchestrator.Orchestrator, c call) (answe
 	case err != nil:
 		return answer{}, err
 	case c.Tool == "list":
-		rows := make([]row, len(list))
+		rows := make([]listed, len(list))
 		for i, s := range list {
 			text, err := json.Marshal(s)
 			if err != nil {
@@ -264,9 +277,9 @@ func byServer(ctx context.Context, s *fleet.Server, c call) (answer, error) {
 		return answer{State: compact.Bytes()}, nil
 	}
 	var listing struct {
-		Sessions []row `json:"sessions"`
-		ReadOnly bool  `json:"read_only"`
-		HostOwns bool  `json:"host_owns_decisions"`
+		Sessions []listed `json:"sessions"`
+		ReadOnly bool     `json:"read_only"`
+		HostOwns bool     `json:"host_owns_decisions"`
 	}
 	strict := json.NewDecoder(&compact)
 	strict.DisallowUnknownFields()

@@ -2,12 +2,13 @@
 // servers and mishaps, held to a model of the contract that shares nothing with
 // the program but the words of the wire.
 //
-//	go test ./cmd/proof/model                                  # seconds
-//	go test ./cmd/proof/model -timeout 1h -proof.duration=15m  # for each of its tests
+//	go test ./cmd/proof/model                                 # seconds
+//	go test ./cmd/proof/model -timeout 2h -proof.duration=15m # each of its tests for so long
 //
-// A failure of a history that was drawn in order prints rapid's seed and file and
-// is played again by them. What several clients do at the same time can't be
-// played again: a failure names the file that its history was written to.
+// Histories whose calls come one after the other are drawn by rapid: a failure is
+// made smaller and prints the flag that plays it again. What several clients do at
+// the same time can be drawn again by -rapid.seed, but won't overlap as it did: a
+// failure names the file that its history was written to.
 package model
 
 import (
@@ -368,8 +369,8 @@ func (s session) differs(answer json.RawMessage) string {
 	return ""
 }
 
-// row is one session in a listing.
-type row struct {
+// listed is one session in a listing.
+type listed struct {
 	RunID     string  `json:"run_id"`
 	Task      string  `json:"task_type"`
 	Status    string  `json:"status"`
@@ -380,7 +381,7 @@ type row struct {
 	ExpiresAt string  `json:"expires_at"`
 }
 
-func (s session) row() row {
+func (s session) listed() listed {
 	v := s.show("")
-	return row{v.RunID, v.Task, v.Status, v.Step, v.Bundle, v.Profile, v.Current, v.ExpiresAt}
+	return listed{v.RunID, v.Task, v.Status, v.Step, v.Bundle, v.Profile, v.Current, v.ExpiresAt}
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -62,6 +61,7 @@ func inOrder(t *rapid.T, c *counts, memory bool) {
 	}
 	defer os.RemoveAll(folder)
 	o := &order{T: t, counts: c, now: noon}
+	o.temper = drawTemper(o)
 	path, policyPath := filepath.Join(folder, "sessions"), filepath.Join(folder, "policy")
 
 	var all []limits
@@ -77,7 +77,9 @@ func inOrder(t *rapid.T, c *counts, memory bool) {
 		}
 		all = append(all, l)
 	}
-	o.worlds = []*world{newWorld(policyFiles[0], all...)}
+	first := drawPolicy(o)
+	putPolicy(t, policyPath, first, nil)
+	o.worlds = []*world{newWorld(first, all...)}
 
 	// The servers.
 	stores, running := make([]store.Store, servers), make([]*orchestrator.Orchestrator, servers)
@@ -135,7 +137,7 @@ func inOrder(t *rapid.T, c *counts, memory bool) {
 		"policy": func(t *rapid.T) {
 			o.T = t
 			c.Swaps.Add(1)
-			p := pick(o, policyFiles, "policy")
+			p := drawPolicy(o)
 			putPolicy(t, policyPath, p, nil)
 			for _, w := range o.worlds {
 				w.swap(p)
@@ -221,7 +223,7 @@ func TestAtOnceInProcess(t *testing.T) {
 	t.Parallel()
 	c := &counts{}
 	tell(t, "clients at the same time, in process", c)
-	rounds(t, 4, func() { atOnce(t, c, rand.Uint64()) })
+	rounds(t, 3, func() { atOnce(t, c, newSeed()) })
 }
 
 func atOnce(t *testing.T, c *counts, seed uint64) {
@@ -229,7 +231,10 @@ func atOnce(t *testing.T, c *counts, seed uint64) {
 	folder := t.TempDir()
 	path, policyPath := filepath.Join(folder, "sessions"), filepath.Join(folder, "policy")
 	servers := 1 + d.n(3, "servers")
-	h := newHistory(c, limits{ttl, pick(d, []int{2, 4, 100}, "most sessions")}, noon, policyFiles[0])
+	first := drawPolicy(d)
+	putPolicy(t, policyPath, first, nil)
+	h := newHistory(c, limits{ttl, pick(d, []int{2, 4, 100, 100}, "most sessions")}, noon, first)
+	temper := drawTemper(d)
 	h.crowded = h.limits.Max < 100
 	h.aging = !h.crowded
 	var clock atomic.Int64
@@ -264,7 +269,7 @@ func atOnce(t *testing.T, c *counts, seed uint64) {
 		clients.Go(func() {
 			d := newDice(seed, 1+client)
 			for range 40 {
-				do(client, d.n(servers, "server"), drawCall(d, h.sessions(), false))
+				do(client, d.n(servers, "server"), temper.draw(d, h.sessions(), false))
 			}
 		})
 	}
@@ -285,7 +290,7 @@ func atOnce(t *testing.T, c *counts, seed uint64) {
 				change(h, &h.clocks, now, func() { clock.Store(int64(now)) })
 			case 1:
 				c.Swaps.Add(1)
-				p := pick(d, policyFiles, "policy")
+				p := drawPolicy(d)
 				change(h, &h.policies, p, func() { putPolicy(t, policyPath, p, nil) })
 			case 2:
 				if !memory && s.open() {
@@ -306,6 +311,6 @@ func atOnce(t *testing.T, c *counts, seed uint64) {
 	}
 	h.judge(t)
 	if t.Failed() {
-		t.Logf("seed %d", seed)
+		t.Logf("draw it again with -rapid.seed=%d", seed)
 	}
 }

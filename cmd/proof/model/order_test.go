@@ -13,6 +13,7 @@ import (
 type order struct {
 	*rapid.T
 	counts *counts
+	temper temper
 	worlds []*world
 	known  []session // every session that was ever seen, as last seen
 	now    instant
@@ -106,7 +107,7 @@ func (o *order) draw(wire bool) call {
 			return !there && !slices.ContainsFunc(w.servers, func(v server) bool { _, kept := v.kept[s.ID]; return kept })
 		})
 	}
-	return drawCall(o, sessions, wire)
+	return o.temper.draw(o, sessions, wire)
 }
 
 // look lists the sessions of server i and gets each that was ever seen.

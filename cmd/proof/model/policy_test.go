@@ -22,7 +22,17 @@ func stages(triage, primary, deep, synthesis assignment) map[string]assignment {
 	return map[string]assignment{"triage": triage, "primary": primary, "deep": deep, "synthesis": synthesis}
 }
 
-// policyFiles are section 9 by example. The first is no file at all.
+// drawPolicy draws one: a valid one, often.
+func drawPolicy(d dice) *policyFile {
+	const valid = 3
+	if oneIn(d, 3, "broken") {
+		return pick(d, policyFiles[valid:], "policy")
+	}
+	return pick(d, policyFiles[:valid], "policy")
+}
+
+// policyFiles are section 9 by example. The first is no file at all, the first three are
+// valid.
 var policyFiles = []*policyFile{
 	{
 		name: "none", valid: true,

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,7 @@ func TestProcessesInOrder(t *testing.T) {
 	c := &counts{}
 	tell(t, "one call after the other, server processes", c)
 	openYard(t)
-	few := 3
+	few := 2
 	failing := false
 	rounds(t, 1, func() {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -41,6 +40,7 @@ func TestProcessesInOrder(t *testing.T) {
 func processesInOrder(t *rapid.T, c *counts) {
 	c.Histories.Add(1)
 	o := &order{T: t, counts: c, now: noon}
+	o.temper = drawTemper(o)
 	l := limits{ttl, pick(o, []int{1, 2, 3, 5, 100}, "most sessions")}
 	wall := oneIn(o, 2, "the system's clock")
 	servers := 1 + o.n(3, "servers")
@@ -50,7 +50,9 @@ func processesInOrder(t *rapid.T, c *counts) {
 	}
 	h := newHouse(t, l, slices.Repeat([]string{name}, servers), long() && oneIn(o, 3, "small disk"))
 	defer h.close()
-	o.worlds = []*world{newWorld(policyFiles[0], slices.Repeat([]limits{l}, servers)...)}
+	first := drawPolicy(o)
+	h.putPolicy(first)
+	o.worlds = []*world{newWorld(first, slices.Repeat([]limits{l}, servers)...)}
 	for i := range servers {
 		h.start(i)
 	}
@@ -112,7 +114,7 @@ func processesInOrder(t *rapid.T, c *counts) {
 		"policy": func(t *rapid.T) {
 			o.T = t
 			c.Swaps.Add(1)
-			p := pick(o, policyFiles, "policy")
+			p := drawPolicy(o)
 			h.putPolicy(p)
 			for _, w := range o.worlds {
 				w.swap(p)
@@ -181,7 +183,7 @@ func processesInOrder(t *rapid.T, c *counts) {
 				case row.RunID != call.Run:
 					continue
 				}
-				expiry, ok := answer{List: []rowOf{row}}.expiry()
+				expiry, ok := answer{List: []listed{row}}.expiry()
 				tick(begin, expiry, ok)
 			}
 			o.unanswered(i, call, newID)
@@ -292,7 +294,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	wall := false
 	rounds(t, 2, func() {
 		wall = !wall
-		processesAtOnce(t, c, rand.Uint64(), wall)
+		processesAtOnce(t, c, newSeed(), wall)
 	})
 }
 
@@ -303,10 +305,13 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 	if wall {
 		name = program
 	}
-	l := limits{ttl, pick(d, []int{2, 4, 100}, "most sessions")}
+	l := limits{ttl, pick(d, []int{2, 4, 100, 100}, "most sessions")}
 	place := newHouse(t, l, slices.Repeat([]string{name}, servers), long() && oneIn(d, 3, "small disk"))
 	defer place.close()
-	h := newHistory(c, l, noon, policyFiles[0])
+	first := drawPolicy(d)
+	place.putPolicy(first)
+	h := newHistory(c, l, noon, first)
+	temper := drawTemper(d)
 	h.crowded, h.wall = l.Max < 100, wall
 	h.aging = !h.crowded && !wall
 
@@ -363,7 +368,7 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 			d := newDice(seed, 1+client)
 			for range calls {
 				i := d.n(servers, "server")
-				if do(client, i, drawCall(d, h.sessions(), true)) {
+				if do(client, i, temper.draw(d, h.sessions(), true)) {
 					time.Sleep(20 * time.Millisecond) // until there may be another
 				}
 			}
@@ -393,7 +398,7 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 				}
 			case 3:
 				c.Swaps.Add(1)
-				p := pick(d, policyFiles, "policy")
+				p := drawPolicy(d)
 				change(h, &h.policies, p, func() { place.putPolicy(p) })
 			case 4:
 				if long() && oneIn(d, 8, "for long") {
@@ -401,7 +406,7 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 				}
 				if free := place.lock(); free != nil {
 					c.Locks.Add(1)
-					freed := h.mishap(all, patience)
+					freed := h.mishap(everybody, patience)
 					time.Sleep(while)
 					free()
 					freed()
@@ -419,7 +424,7 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 			case 6:
 				if place.small {
 					c.Full.Add(1)
-					mended := h.mishap(all, 0)
+					mended := h.mishap(everybody, 0)
 					undo := place.fill(d.n(8, "pages"))
 					time.Sleep(while)
 					undo()
@@ -428,7 +433,7 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 			case 7:
 				if yard.obeys {
 					c.Denied.Add(1)
-					mended := h.mishap(all, 0)
+					mended := h.mishap(everybody, 0)
 					undo := place.deny(oneIn(d, 2, "readable"))
 					if oneIn(d, 2, "kill") {
 						c.Kills.Add(1)
@@ -465,6 +470,6 @@ func processesAtOnce(t *testing.T, c *counts, seed uint64, wall bool) {
 	place.whole()
 	h.judge(t)
 	if t.Failed() {
-		t.Logf("seed %d", seed)
+		t.Logf("draw it again with -rapid.seed=%d", seed)
 	}
 }

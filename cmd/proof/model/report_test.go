@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
@@ -14,6 +15,14 @@ import (
 
 // duration asks for the long form: each test goes on for as long.
 var duration = flag.Duration("proof.duration", 0, "go on for so long in each test, instead of a few histories")
+
+// newSeed returns a seed for a history: rapid's, if one was given.
+func newSeed() uint64 {
+	if seed := flag.Lookup("rapid.seed").Value.(flag.Getter).Get().(uint64); seed != 0 {
+		return seed
+	}
+	return rand.Uint64()
+}
 
 // long reports whether the long form was asked for.
 func long() bool { return *duration > 0 }

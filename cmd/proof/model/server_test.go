@@ -45,11 +45,10 @@ func TestMain(m *testing.M) {
 		err = obey(store)
 	default:
 		flag.Parse()
-		if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-			_ = f.Value.Set("12")
-		}
-		if f := flag.Lookup("rapid.steps"); f.Value.String() == f.DefValue {
-			_ = f.Value.Set("60")
+		for name, few := range map[string]string{"rapid.checks": "8", "rapid.steps": "40"} {
+			if f := flag.Lookup(name); f.Value.String() == f.DefValue && !long() {
+				_ = f.Value.Set(few)
+			}
 		}
 		code := m.Run()
 		if yard.folder != "" {

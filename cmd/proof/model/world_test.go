@@ -107,18 +107,18 @@ type call struct {
 type answer struct {
 	Refusal string          `json:"refusal,omitempty"` // the whole text
 	State   json.RawMessage `json:"state,omitempty"`
-	List    []row           `json:"list,omitempty"`
+	List    []listed        `json:"list,omitempty"`
 }
 
 // outcome is one way in which a call may go.
 type outcome struct {
 	refusals []string // with one of these, or
 	state    *session // with this, or
-	list     []row    // with these
+	list     []listed // with these
 	next     *world
 }
 
-// accepts tells whether the answer is what o says.
+// differs says how the answer differs from o; "" when it does not.
 func (o *outcome) differs(a answer) string {
 	switch {
 	case o.refusals != nil:
@@ -273,7 +273,7 @@ func (w *world) evict(i int) {
 }
 
 // list is what server i lists at now.
-func (w *world) list(i int, now instant) []row {
+func (w *world) list(i int, now instant) []listed {
 	var all []session
 	for id, s := range w.file {
 		if !w.broken[id] {
@@ -288,9 +288,9 @@ func (w *world) list(i int, now instant) []row {
 		}
 		return 1
 	})
-	rows := make([]row, len(all))
+	rows := make([]listed, len(all))
 	for n, s := range all {
-		rows[n] = s.row()
+		rows[n] = s.listed()
 	}
 	return rows
 }
