@@ -49,7 +49,7 @@ func runCrash(ctx context.Context, flags *flag.FlagSet, args []string) ([]table.
 	if err := parse(flags, args); err != nil {
 		return nil, err
 	}
-	o := crash.Options{Seed: *seed, Trials: 120, Steps: 4, Only: *only, Log: os.Stderr}
+	o := crash.Options{Seed: *seed, Trials: 120, Steps: 10, Only: *only, Log: os.Stderr}
 	if *long {
 		o.Trials, o.Steps = 1000, 60
 	}

@@ -19,8 +19,8 @@ type Options struct {
 	// Trials is how many random trials there are, over all subjects.
 	Trials int
 	// Steps is before how many of its system calls that change files each command
-	// is killed at most: before each of them if there are no more, else they are
-	// evenly spread.
+	// is killed at most: before each of them if there are no more, else the seed
+	// decides, and they are evenly spread.
 	Steps int
 	// Seed decides about everything random. The same seed kills the same subjects
 	// in the same ways; what a moment of time hits is up to the machine, what a
@@ -120,7 +120,9 @@ func (w *workshop) all(ctx context.Context, c command, o Options, trials int) (*
 	}
 	steps := min(o.Steps, s.steps)
 	for i := range steps {
-		step := 1 + i*s.steps/steps
+		// One of each stretch, another one with another seed.
+		from, to := i*s.steps/steps, (i+1)*s.steps/steps
+		step := 1 + from + randomOf(o.Seed, c.name, -1-i).IntN(to-from)
 		if err := w.try(ctx, s, []killer{{step: step}}, t); err != nil {
 			return t, err
 		}
