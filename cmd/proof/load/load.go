@@ -188,7 +188,7 @@ func (r *run) run(ctx context.Context, seed uint64) (*Report, error) {
 	if err := os.MkdirAll(r.data(), 0o700); err != nil {
 		return nil, err
 	}
-	rest, err := r.rest(ctx)
+	before, err := r.used(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -221,22 +221,22 @@ func (r *run) run(ctx context.Context, seed uint64) (*Report, error) {
 		return nil, ctx.Err()
 	}
 	report := r.report(took, samples)
-	report.Goroutines = Goroutines{Before: rest}
+	report.Goroutines = Goroutines{Before: before.count}
 	for i, s := range r.servers {
-		if n, ok := r.dumps[i].of(s); ok {
-			report.Goroutines.After = max(report.Goroutines.After, n)
+		if n, ok := r.dumps[i].of(s); ok && n > report.Goroutines.After {
+			report.Goroutines.After, report.Goroutines.More = n, r.dumps[i].beyond(before)
 		}
 	}
 	report.judge(r.shape.Servers)
 	return report, nil
 }
 
-// rest counts the goroutines of a server that as many hosts have used, for one
+// used returns the goroutines of a server that as many hosts have used, for one
 // review each.
-func (r *run) rest(ctx context.Context) (int, error) {
+func (r *run) used(ctx context.Context) (*dump, error) {
 	s, d, err := r.start(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer s.Kill()
 	var hosts sync.WaitGroup
@@ -256,8 +256,8 @@ func (r *run) rest(ctx context.Context) (int, error) {
 		})
 	}
 	hosts.Wait()
-	n, _ := d.of(s)
-	return n, nil
+	_, _ = d.of(s)
+	return d, nil
 }
 
 // host takes one review after the other to its end until ctx ends.

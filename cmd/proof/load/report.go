@@ -60,6 +60,8 @@ type Sample struct {
 type Goroutines struct {
 	Before int `json:"after_one_review_each"`
 	After  int `json:"after_the_load"`
+	// More says which there are more of then.
+	More string `json:"more"`
 }
 
 // Name names the run.
@@ -153,7 +155,7 @@ func (r *Report) judge(servers int) {
 		grew("the log of the store", middle.WAL, last.WAL, 4<<20, 50)
 	}
 	if g := r.Goroutines; g.After > g.Before+3 {
-		r.Found = append(r.Found, fmt.Sprintf("%d goroutines are left, after one review of each host there are %d", g.After, g.Before))
+		r.Found = append(r.Found, fmt.Sprintf("%d goroutines are left, after one review of each host there are %d; more are %s", g.After, g.Before, g.More))
 	}
 }
 
