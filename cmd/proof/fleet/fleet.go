@@ -264,6 +264,9 @@ func (s *Server) Close(patience time.Duration) error {
 	return nil
 }
 
+// Done is closed when the process is gone.
+func (s *Server) Done() <-chan struct{} { return s.waited }
+
 // Pid is the id of the server's process.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 

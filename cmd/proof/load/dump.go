@@ -54,6 +54,9 @@ func (d *dump) Write(p []byte) (int, error) {
 // the last answer ends after that.
 const rest = 300 * time.Millisecond
 
+// patience is how long a server may take to tell.
+const patience = 30 * time.Second
+
 // of ends a server and returns how many goroutines it had; ok is false where there
 // is no such signal.
 func (d *dump) of(s *fleet.Server) (n int, ok bool) {
@@ -61,7 +64,12 @@ func (d *dump) of(s *fleet.Server) (n int, ok bool) {
 	if s.Process().Signal(syscall.SIGQUIT) != nil {
 		return 0, false
 	}
-	_ = s.Close(10 * time.Second) // that it ends badly is what was asked for
+	// Its input stays open: at the end of that it would leave before it has told all.
+	select {
+	case <-s.Done():
+	case <-time.After(patience):
+		return 0, false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count, d.count > 0

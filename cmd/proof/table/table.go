@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
 // Row is one thing that was tried.
@@ -44,7 +45,11 @@ func Print(w io.Writer, rows []Row) error {
 		if r.Took > 0 {
 			took = fmt.Sprintf("%.1f s", r.Took.Seconds())
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.What, r.Tried, found, took)
+		tried := wrap(r.Tried)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.What, tried[0], found, took)
+		for _, line := range tried[1:] {
+			fmt.Fprintf(t, "\t%s\t\t\n", line)
+		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -57,6 +62,22 @@ func Print(w io.Writer, rows []Row) error {
 		}
 	}
 	return nil
+}
+
+// widest is the width of what was tried, in characters.
+const widest = 72
+
+// wrap breaks text into lines.
+func wrap(text string) (lines []string) {
+	line := ""
+	for part := range strings.SplitAfterSeq(text, " ") {
+		if line != "" && utf8.RuneCountInString(line)+utf8.RuneCountInString(strings.TrimSpace(part)) > widest {
+			lines = append(lines, strings.TrimSpace(line))
+			line = ""
+		}
+		line += part
+	}
+	return append(lines, strings.TrimSpace(line))
 }
 
 // ReportVar names the variable with the path of a file that tests append rows

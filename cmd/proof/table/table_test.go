@@ -30,6 +30,18 @@ store: a row is gone
 	}
 }
 
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("µ23456789 ", 20) + strings.Repeat("x", 100)
+	lines := wrap(text)
+	if got := strings.Join(lines, " "); got != text || len(lines) != 4 {
+		t.Errorf("%q", lines)
+	}
+	if got := wrap(""); len(got) != 1 {
+		t.Errorf("nothing is %q", got)
+	}
+}
+
 func TestReadReport(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "report")
