@@ -211,13 +211,13 @@ func TestTrapsInPlaceOfThePolicy(t *testing.T) {
 			v.untouched(trap.name)
 		}
 		for i, trap := range traps {
+			if lang != "en" && trap.name != "link" {
+				continue // the words are the same
+			}
 			if err := os.RemoveAll(filepath.Dir(v.policy())); err != nil {
 				t.Fatal(err)
 			}
 			v.put(v.policy(), "{", 0o600)
-			if lang != "en" && trap.name != "link" {
-				continue
-			}
 			v.lay(i, v.policy()+".backup")
 			if s := v.soon(setupFlags...); s.code != exitOK || !strings.Contains(squeeze(s.out), "model-policy.json.backup-2") {
 				t.Errorf("%s at the backup: exit code %d\n%s%s", trap.name, s.code, s.out, s.err)

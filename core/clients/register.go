@@ -102,15 +102,18 @@ func (r Registry) connect(ctx context.Context, p *Plan) (res Result, err error) 
 			return res, err
 		}
 	}
-	if res.Backup, err = f.Claim(p.Name, p.Entry.mark()); err != nil {
-		return res, err
-	}
-	res.Changed = true
+	res.Backup, res.Changed = f.Claim(p.Name, p.Entry.mark()), true
 	mode := fs.FileMode(0o600)
 	if p.Scope == Project {
 		mode = 0o644
 	}
-	if r.Run != nil && len(p.Own) > 0 && r.Run(ctx, p.Own) == nil {
+	own := r.Run != nil && len(p.Own) > 0
+	if own {
+		if err := f.Announce(); err != nil {
+			return res, err
+		}
+	}
+	if own && r.Run(ctx, p.Own) == nil {
 		if err := f.Refresh(); err != nil {
 			return res, err
 		}

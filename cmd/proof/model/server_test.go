@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 	case store != "":
 		err = obey(store)
 	default:
+		if err = unlogged(); err != nil {
+			break
+		}
 		flag.Parse()
 		for name, few := range map[string]string{"rapid.checks": "8", "rapid.steps": "40"} {
 			if f := flag.Lookup(name); f.Value.String() == f.DefValue && !long() {

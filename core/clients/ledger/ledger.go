@@ -232,7 +232,7 @@ func (f *File) Holds(name string) (mark string, ok bool) {
 
 // Keep notes what the file is without anything of ours; nil if there is no file
 // then. ours are the names of what has to be taken out for that, table says that
-// the table for our entries is not there yet. It counts from the next Claim or
+// the table for our entries is not there yet. It counts from the next Announce or
 // Put on.
 func (f *File) Keep(original []byte, table bool, ours []string) error {
 	f.prepared = true
@@ -251,23 +251,26 @@ func (f *File) Keep(original []byte, table bool, ours []string) error {
 	return atomicfile.Replace(f.backupPath(), original)
 }
 
-// Claim notes that the file gets something of ours under a name, before that is
-// so. It returns where the backup is; empty if there was nothing to keep. Unless
-// the file is untouched, Keep comes first.
-func (f *File) Claim(name, mark string) (backup string, err error) {
+// Claim says that the file gets something of ours under a name: the note says so
+// from the next Announce or Put on. It returns where the backup is; empty if there
+// was nothing to keep. Unless the file is untouched, Keep comes first.
+func (f *File) Claim(name, mark string) (backup string) {
 	f.prepared = true
-	before := f.ours
-	f.ours = maps.Clone(before)
+	f.note.OursBefore = f.ours
+	f.ours = maps.Clone(f.ours)
 	if f.ours == nil {
 		f.ours = map[string]string{}
 	}
 	f.ours[name] = mark
-	f.note.OursBefore = before
-	if err := f.writeNote(""); err != nil || !f.note.Existed {
-		return "", err
+	if !f.note.Existed {
+		return ""
 	}
-	return f.backupPath(), nil
+	return f.backupPath()
 }
+
+// Announce notes what was claimed before another program writes it into the file.
+// Put notes it by itself.
+func (f *File) Announce() error { return f.writeNote("") }
 
 // Put makes the file what after says. mode is for a file that did not exist,
 // less what the person's umask takes away, and decides who may look into folders

@@ -43,11 +43,7 @@ func claim(t *testing.T, f *File) (backup string) {
 			t.Fatal(err)
 		}
 	}
-	backup, err := f.Claim("us", "mark")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return backup
+	return f.Claim("us", "mark")
 }
 
 // backups returns what is in the ledger's folder beside locks and notes.
@@ -133,8 +129,8 @@ func TestOneBackupAfterChangesOfOthers(t *testing.T) {
 	if left := backups(l); len(left) != 2 { // the note still names the old one
 		t.Errorf("%v", left)
 	}
-	backup, err := f.Claim("more", "m")
-	if err != nil {
+	backup := f.Claim("more", "m")
+	if err := f.Announce(); err != nil {
 		t.Fatal(err)
 	}
 	if left := backups(l); len(left) != 1 || left[0] != backup {
@@ -266,9 +262,7 @@ func change(t *testing.T, l Ledger, path, text, name string) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.Claim(name, ""); err != nil {
-		t.Fatal(err)
-	}
+	f.Claim(name, "")
 	if err := f.Put([]byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +370,8 @@ func TestAKilledChangeClaimsNothing(t *testing.T) {
 
 	// A client's own command was at work when it ended: nobody knows what it wrote.
 	f := open(t, l, path)
-	if _, err := f.Claim("3", ""); err != nil {
+	f.Claim("3", "")
+	if err := f.Announce(); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
@@ -444,9 +439,6 @@ func TestFoldersAreNotedFirst(t *testing.T) {
 	l := Ledger{filepath.Join(dir, "notes")}
 	f := open(t, l, filepath.Join(dir, "new", "er", "f"))
 	claim(t, f)
-	if err := os.Remove(f.notePath()); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Mkdir(f.notePath(), 0o700); err != nil { // so the note can't be written
 		t.Fatal(err)
 	}

@@ -40,10 +40,11 @@ func TestSwappedWhileOpening(t *testing.T) {
 	must(t, os.WriteFile(victim, nil, 0o644))
 	before := snapshot(t, outside)
 	var stop atomic.Bool
-	swaps := make(chan int)
+	var swaps atomic.Int64
+	swapper := make(chan struct{})
 	go func() {
-		n := 0
-		for ; !stop.Load(); n++ {
+		defer close(swapper)
+		for n := 0; !stop.Load(); n++ {
 			next := filepath.Join(dir, "next"+strconv.Itoa(n%3))
 			switch n % 3 {
 			case 0:
@@ -54,11 +55,11 @@ func TestSwappedWhileOpening(t *testing.T) {
 				_ = syscall.Mkfifo(next, 0o600)
 			}
 			_ = os.Rename(next, path)
+			swaps.Add(1)
 		}
-		swaps <- n
 	}()
 	opened := 0
-	for i := 0; i < 400 || opened == 0 && i < 20_000; i++ {
+	for i := 0; i < 400 || (opened == 0 || swaps.Load() < 100) && i < 20_000; i++ {
 		s := sqlite.New(path, nil)
 		err := s.Create(context.Background(), storetest.New(1, 0), storetest.T0, 9)
 		var u *sqlite.Unusable
@@ -73,7 +74,8 @@ func TestSwappedWhileOpening(t *testing.T) {
 		}
 	}
 	stop.Store(true)
-	if n := <-swaps; n < 100 || opened == 0 {
+	<-swapper
+	if n := swaps.Load(); n < 100 || opened == 0 {
 		t.Errorf("%d swaps, opened %d times: nothing was tested", n, opened)
 	}
 	wantUntouched(t, outside, before)
