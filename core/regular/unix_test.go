@@ -71,10 +71,11 @@ func TestChangedBetweenLookAndOpening(t *testing.T) {
 	must(t, syscall.Mkfifo(pipe, 0o600))
 	path := put("file", "mine")
 	var stop atomic.Bool
-	swapped := make(chan int)
+	var swaps atomic.Int64
+	swapper := make(chan struct{})
 	go func() {
-		n := 0
-		for ; !stop.Load(); n++ {
+		defer close(swapper)
+		for n := 0; !stop.Load(); n++ {
 			next := filepath.Join(dir, "next")
 			switch n % 3 {
 			case 0:
@@ -85,12 +86,12 @@ func TestChangedBetweenLookAndOpening(t *testing.T) {
 				_ = os.WriteFile(next, []byte("mine"), 0o600)
 			}
 			_ = os.Rename(next, path)
+			swaps.Add(1)
 		}
-		swapped <- n
 	}()
 	within(t, func() {
 		read, lock := 0, 0
-		for i := 0; i < 3000 || read == 0 && i < 100_000; i++ {
+		for i := 0; i < 3000 || (read == 0 || lock == 0 || swaps.Load() < 10) && i < 100_000; i++ {
 			f, err := OpenHere(path)
 			if err == nil {
 				buf := make([]byte, 16)
@@ -118,7 +119,8 @@ func TestChangedBetweenLookAndOpening(t *testing.T) {
 		}
 	})
 	stop.Store(true)
-	if n := <-swapped; n < 10 {
+	<-swapper
+	if n := swaps.Load(); n < 10 {
 		t.Errorf("only %d changes: nothing was tested", n)
 	}
 }

